@@ -30,8 +30,9 @@ class RequestBudget {
   static constexpr Millis kIntervalMin{200}, kIntervalMax{5'000};
   static constexpr Millis kRetryAfterMax{60'000};  ///< a server that requests more gets one request a minute
   static constexpr std::size_t kWindowAfterTrouble = 8, kWindowMax = 1024;
-  /// this many failures without one sound answer between them are trouble, too
+  /// this many other failures are trouble, too, if they take this long without a sign of life between them
   static constexpr int kUnclearInRowMax = 16;
+  static constexpr Millis kUnclearFor{5'000};
 
   /// Identifies one request: answers to requests sent before the trouble began do not end it.
   struct Pass {
@@ -42,7 +43,9 @@ class RequestBudget {
     Millis retry_after{0};  ///< requested by the server; 0: none
   };
 
-  bool may_send(Millis now) const { return is_in_trouble_ ? now >= next_at_ : under_way_ < window_; }
+  bool may_send(Millis now) const {
+    return is_in_trouble_ ? now >= next_at_ : under_way_ - std::min(under_way_, apart_) < window_;
+  }
   /// When may_send() becomes true by itself; 0 if only an answer, or nothing, is missing.
   Millis next_at() const { return is_in_trouble_ ? next_at_ : Millis(0); }
   bool is_in_trouble() const { return is_in_trouble_; }
@@ -60,9 +63,17 @@ class RequestBudget {
       case ServerHealth::kTrouble:
         return note_trouble(pass, report.retry_after, now);
       case ServerHealth::kUnclear:
-        if (++unclear_in_row_ >= kUnclearInRowMax) note_trouble(pass, report.retry_after, now);
+        if (unclear_in_row_++ == 0) unclear_since_ = now;
+        if (unclear_in_row_ >= kUnclearInRowMax && now >= unclear_since_ + kUnclearFor)
+          note_trouble(pass, report.retry_after, now);
     }
   }
+  /// The server has answered a request outside this budget, e.g. renewed a lease: failures of writes elsewhere may be
+  /// the fault of their webhooks. Does not end trouble.
+  void note_sign_of_life() { unclear_in_row_ = 0; }
+  /// So many of the requests under way show nothing of the server, e.g. those that wait for a slow webhook: they take
+  /// no place in the window.
+  void set_apart(std::size_t under_way) { apart_ = under_way; }
   /// The request will not be answered.
   void cancel() {
     ASHLAR_CHECK(under_way_ > 0);
@@ -95,8 +106,9 @@ class RequestBudget {
 
   bool is_in_trouble_ = false;
   std::uint64_t era_ = 0;  ///< number of times trouble began
-  std::size_t under_way_ = 0, window_ = kWindowMax;
+  std::size_t under_way_ = 0, apart_ = 0, window_ = kWindowMax;
   int unclear_in_row_ = 0;
+  Millis unclear_since_;  ///< the first of them
   Millis interval_ = kIntervalMin, next_at_;
 };
 

@@ -27,7 +27,10 @@ Binder::Binder(Api& api, Tracker& tracker, CommitOptions options, Hooks hooks)
                .after_answer = [this] { pump(); }}),
       life_(std::make_shared<char>()) {}
 
-Binder::~Binder() { api_.cancel_timer(timer_); }
+Binder::~Binder() {
+  api_.cancel_timer(timer_);
+  api_.budget().set_apart(0);
+}
 
 void Binder::submit(const Plan& plan) {
   std::vector<CommitTicket> lost;
@@ -61,7 +64,9 @@ void Binder::pump() {
   end_holds(now);
   commit_.pump(now);
   find_slow(now);
-  while (api_.budget().may_send(now) && hooks_.may_write()) {
+  // what is under way in slow namespaces shows nothing of the server, and is bounded there
+  const auto set_apart = [this] { api_.budget().set_apart(queue_.slow_under_way()); };
+  for (set_apart(); api_.budget().may_send(now) && hooks_.may_write(); set_apart()) {
     std::optional<BindQueue::Next> next = queue_.next(in_window() < window());
     if (!next) break;
     commit_.start(std::move(next->ticket));

@@ -97,16 +97,57 @@ TEST(RequestBudget, AfterTroubleTheWindowGrowsWithSoundAnswers) {
   EXPECT_EQ(fill(), 1) << "no growth, no trouble";
 }
 
-TEST(RequestBudget, UnclearFailuresAreTroubleOnlyWhenManyComeInARow) {
+TEST(RequestBudget, UnclearFailuresAreTroubleOnlyWhenManyComeInARowForAWhile) {
   RequestBudget budget;
-  for (int i = 0; i < 15; ++i) budget.end(budget.begin(Millis(0)), kUnclear, Millis(0));
-  budget.end(budget.begin(Millis(0)), kSound, Millis(0));
-  for (int i = 0; i < 15; ++i) budget.end(budget.begin(Millis(0)), kUnclear, Millis(0));
+  const auto fail = [&](int times, Millis now) {
+    for (int i = 0; i < times; ++i) budget.end(budget.begin(now), kUnclear, now);
+  };
+  fail(15, Millis(0));
+  fail(1, Millis(4'999));
+  EXPECT_FALSE(budget.is_in_trouble()) << "a slow webhook fails many at a time";
+  budget.end(budget.begin(Millis(5'000)), kSound, Millis(5'000));
+  fail(15, Millis(5'000));
   EXPECT_FALSE(budget.is_in_trouble());
-  budget.end(budget.begin(Millis(0)), kUnclear, Millis(0));
+  fail(1, Millis(9'999));
+  EXPECT_FALSE(budget.is_in_trouble());
+  fail(1, Millis(10'000));
   EXPECT_TRUE(budget.is_in_trouble());
-  budget.end(budget.begin(Millis(200)), kUnclear, Millis(200));
-  EXPECT_FALSE(budget.may_send(Millis(599))) << "and go on being trouble";
+  fail(1, Millis(10'200));
+  EXPECT_FALSE(budget.may_send(Millis(10'599))) << "and go on being trouble";
+}
+
+TEST(RequestBudget, FewUnclearFailuresAreNoTroubleHoweverLongTheyTake) {
+  RequestBudget budget;
+  for (int i = 0; i < 15; ++i) budget.end(budget.begin(Millis(i)), kUnclear, Millis(i * 60'000));
+  EXPECT_FALSE(budget.is_in_trouble());
+  budget.end(budget.begin(Millis(900'000)), kUnclear, Millis(900'000));
+  EXPECT_TRUE(budget.is_in_trouble());
+}
+
+TEST(RequestBudget, ASignOfLifeBetweenUnclearFailuresShowsThatTheServerWorks) {
+  RequestBudget budget;
+  for (int i = 0; i < 100; ++i) {
+    budget.end(budget.begin(Millis(i * 1'000)), kUnclear, Millis(i * 1'000));
+    if (i % 10 == 9) budget.note_sign_of_life();
+  }
+  EXPECT_FALSE(budget.is_in_trouble());
+  budget.end(budget.begin(Millis(100'000)), kTrouble, Millis(100'000));
+  budget.note_sign_of_life();
+  EXPECT_TRUE(budget.is_in_trouble()) << "only an answer to what it lets through ends it";
+}
+
+TEST(RequestBudget, WhatIsSetApartTakesNoPlaceInTheWindow) {
+  RequestBudget budget;
+  for (int i = 0; i < 20; ++i) budget.begin(Millis(0));
+  budget.end(budget.begin(Millis(0)), kTrouble, Millis(0));
+  budget.end(budget.begin(Millis(200)), kSound, Millis(200));
+  EXPECT_FALSE(budget.may_send(Millis(200)));
+  budget.set_apart(13);
+  ASSERT_TRUE(budget.may_send(Millis(200)));
+  budget.begin(Millis(200));
+  EXPECT_FALSE(budget.may_send(Millis(200)));
+  budget.set_apart(100);
+  EXPECT_TRUE(budget.may_send(Millis(200))) << "more than are under way: as many as are";
 }
 
 }  // namespace

@@ -31,14 +31,14 @@ TEST_F(Actuation, AnAnswerThatDoesNotSaySuccessIsNoBinding) {
   }
 }
 
-/// A webhook of one namespace that does not answer costs the others nothing: neither its bindings nor what waits behind
-/// them.
 TEST_F(Actuation, ABindingNamesTheQueueThatThePodIsChargedTo) {
   place();
   ASSERT_TRUE(until([&] { return binder->is_idle(); }));
   EXPECT_EQ(server.count({"POST", R"("ashlar.dev/charged-queue":"default")"}), 1u);
 }
 
+/// A webhook of one namespace that does not answer costs the others nothing: neither its bindings nor what waits behind
+/// them.
 TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
   see(node("m", 8));
   CommitOptions small;
@@ -65,9 +65,19 @@ TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
   EXPECT_EQ(binder->slow_under_way(), 8u);
   EXPECT_EQ(binder->backlog(), 0u) << "the engine goes on";
   EXPECT_EQ(binder->queued(), 4u);
+  RequestBudget& budget = server.api().budget();
+  const Millis now = server.api().monotonic();
+  budget.end(budget.begin(now), {ServerHealth::kTrouble, Millis(0)}, now);
+  budget.end(budget.begin(now), {ServerHealth::kSound, Millis(0)}, now);
+  Pod third = pod("third", 1);
+  third.ns = "other";
+  see(third);
+  step();
+  binder->submit(plan);
+  EXPECT_EQ(server.api().in_flight(), 10u) << "nor do they fill the window that the server has after trouble";
   server.let_go();
   ASSERT_TRUE(until([&] { return binder->is_idle(); }));
-  EXPECT_EQ(binder->counters().bound(), 13u);
+  EXPECT_EQ(binder->counters().bound(), 14u);
   EXPECT_EQ(binder->slow_under_way(), 0u);
 }
 

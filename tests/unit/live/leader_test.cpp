@@ -105,6 +105,19 @@ TEST_F(LeaderTest, WritesNothingFromTheRenewDeadlineOn) {
   EXPECT_FALSE(leader->is_leading());
 }
 
+TEST_F(LeaderTest, ARenewalShowsThatTheServerWorksWhereWritesFailForAnotherReason) {
+  lead();
+  RequestBudget& budget = server.api().budget();
+  const auto fail = [&](int times, Millis at) {
+    for (int i = 0; i < times; ++i) budget.end(budget.begin(at), {ServerHealth::kUnclear, Millis(0)}, at);
+  };
+  fail(15, now);
+  const std::size_t before = writes();
+  ASSERT_TRUE(server.until([&] { return writes() >= before + 2; }));
+  fail(15, now + Millis(60'000));
+  EXPECT_FALSE(budget.is_in_trouble());
+}
+
 TEST_F(LeaderTest, ARenewalAnsweredLateCountsFromWhenItWasSent) {
   lead();
   settle();
