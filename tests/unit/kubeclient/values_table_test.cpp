@@ -350,11 +350,14 @@ TEST(BudgetTable, ItsLimitsAreExact) {
   EXPECT_EQ(budget.next_at(), Millis(0));
   budget.end(budget.begin(now), {}, now);
   for (int i = 0; i < 16; ++i) {
-    EXPECT_FALSE(budget.is_in_trouble()) << i;
     budget.end(budget.begin(now), {ServerHealth::kUnclear}, now);
+    EXPECT_FALSE(budget.is_in_trouble()) << i;
   }
+  budget.end(budget.begin(now), {ServerHealth::kUnclear}, now + Millis(4'999));
+  EXPECT_FALSE(budget.is_in_trouble()) << "for 5 s";
+  Millis at = now + Millis(5'000);
+  budget.end(budget.begin(at), {ServerHealth::kUnclear}, at);
   EXPECT_TRUE(budget.is_in_trouble());
-  Millis at = now;
   for (const int interval : {200, 400, 800, 1'600, 3'200, 5'000, 5'000}) {
     EXPECT_EQ(budget.next_at(), at + Millis(interval));
     EXPECT_FALSE(budget.may_send(at + Millis(interval - 1)));
