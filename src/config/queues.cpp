@@ -99,9 +99,20 @@ NamedShare& share_of(QueueConfig& queue, const StatedAmount& stated) {
   return queue.shares.emplace_back(NamedShare{.resource = stated.resource, .model = stated.model});
 }
 
+std::int64_t quota_for(const QueueConfig& queue, const StatedAmount& stated) {
+  if (stated.model.empty() && stated.dimension() < kQuotaDimensions) return queue.quota[stated.dimension()];
+  const auto limit = std::ranges::find_if(queue.limits, [&](const NamedLimit& other) {
+    return other.resource == stated.resource && other.model == stated.model;
+  });
+  return limit == queue.limits.end() ? kUnlimited : limit->amount;
+}
+
 void read_shares(YamlReader& reader, const YAML::Node& item, const std::vector<StatedClass>& classes,
                  QueueConfig& queue) {
   read_amounts(reader, item["guarantee"], "guarantee", classes, [&](const StatedAmount& stated) {
+    if (stated.amount > quota_for(queue, stated))
+      reader.fail(stated.at, "the guarantee of \"" + stated.key +
+                                 "\" is more than the queue's quota of it, beyond which nothing of it could be used");
     return std::exchange(share_of(queue, stated).guarantee, stated.amount) == QuotaShare::kNotNamed;
   });
   read_amounts(reader, item["borrowLimit"], "borrowLimit", classes, [&](const StatedAmount& stated) {

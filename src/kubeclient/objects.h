@@ -311,6 +311,7 @@ struct PodGroup {
   PooledString priority_class;
   std::optional<std::int32_t> priority;
   bool never_preempts = false;  ///< its preemptionPolicy
+  bool leaves_whole = false;    ///< its disruptionMode
   Labels labels, annotations;   ///< annotations: only keys with the prefix ashlar.dev/
   Condition scheduled;          ///< PodGroupInitiallyScheduled (v1beta1) or PodGroupScheduled (v1alpha2)
   PooledString unsupported;     ///< path of the first hard field that Ashlar does not evaluate; empty: none

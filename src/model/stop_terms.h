@@ -16,6 +16,8 @@ struct StopTerms {
   bool is_unstoppable = false;
   /// It waits rather than that others are stopped for it.
   bool stops_none = false;
+  /// It is stopped as a whole or not at all: members beyond its minimum do not give way by themselves.
+  bool leaves_whole = false;
 
   bool is_sound() const {
     const auto is_time = [](Millis time) { return time >= Millis(0) && time <= kTimeMax; };

@@ -153,6 +153,7 @@ struct Applier {
       if (tells_devices_apart(s, e.node, e.member) || shares_beside_owed(s, e.node, e.member)) s.note_freed(e.node);
     }
     s.forget_nomination(e.member);
+    s.set_leaving(e.member, false);
     s.member_row(e.member).phase = Member::Phase::kBound;
     s.start(m.job, now);
     if (!is_as_assumed) s.refresh_backlog(m.job);  // the remaining members may fit where all of them did not
@@ -169,6 +170,8 @@ struct Applier {
       if (s.member(m).is_placed()) {
         s.note_freed(s.member(m).node);
         s.take_off(m);
+      } else {
+        s.set_leaving(m, false);  // its pod is gone with the others
       }
     Job& j = s.job_row(e.job);
     j.remaining = e.remaining;
@@ -218,7 +221,10 @@ struct Applier {
   void operator()(const ImageSeen& e) { s.cluster_.note(e); }
   void operator()(const PriorityChanged& e) {
     if (!s.is_live(e.job)) return;
+    const bool is_running = s.job(e.job).is_started;
+    if (is_running) s.note_running(e.job, false);
     s.job_row(e.job).priority = e.priority;
+    if (is_running) s.note_running(e.job, true);
     s.refresh_backlog(e.job);
   }
   void operator()(const Nominated& e) {
@@ -320,9 +326,10 @@ struct Applier {
       s.stop(e.job, now);
       s.job_row(e.job).remaining = e.remaining;
     }
-    s.job_row(e.job).queued_at = now;
+    if (!s.member(e.member).is_leaving) s.job_row(e.job).queued_at = now;
+    s.set_leaving(e.member, false);
     ++s.job_row(e.job).evictions;
-    s.send_to_tail(e.job);
+    if (!s.job(e.job).has_given_way) s.send_to_tail(e.job);
   }
   /// The member is no longer placed but still exists: it waits again.
   void lose(MemberId id) {

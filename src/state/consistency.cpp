@@ -99,6 +99,40 @@ std::vector<std::uint32_t> counted_grant_uses(const State& state) {
   return uses;
 }
 
+bool are_running_consistent(const State& state) {
+  const RunningJobs& running = state.running();
+  std::vector<std::vector<JobId>> counted(running.rows());
+  for (std::size_t row = 0; row < state.job_rows(); ++row) {
+    const Job& job = state.job(JobId(row));
+    if (!job.is_live || !job.is_started || !job.is_ours || job.is_hold) continue;
+    if (job.queue.row() >= counted.size()) return false;
+    counted[job.queue.row()].push_back(JobId(row));
+  }
+  for (std::size_t row = 0; row < counted.size(); ++row) {
+    std::vector<JobId> listed(running.in(QueueId(row)).begin(), running.in(QueueId(row)).end());
+    std::ranges::sort(listed);
+    const auto priority = [&](JobId job) { return state.job(job).priority; };
+    if (listed != counted[row]) return false;
+    if (!listed.empty() && priority(std::ranges::min(listed, {}, priority)) != running.lowest_priority(QueueId(row)))
+      return false;
+  }
+  return true;
+}
+
+bool are_members_consistent(const State& state, JobId job) {
+  const Job& j = state.job(job);
+  std::uint32_t present = 0, placed = 0, leaving = 0;
+  bool are_apart = true;
+  state.each_member(job, [&](MemberId, const Member& m) {
+    ++present;
+    placed += m.is_placed() ? 1 : 0;
+    leaving += m.is_leaving ? 1 : 0;
+    are_apart = are_apart && !(m.is_placed() && m.is_leaving);
+  });
+  return present == j.members_present && placed == j.members_placed && leaving == j.members_leaving && are_apart &&
+         !(leaving > 0 && j.is_in_backlog);
+}
+
 bool are_groups_consistent(const State& state, JobId job) {
   const Job& j = state.job(job);
   if (j.spec.is_none()) return j.groups_lack == 0;

@@ -16,6 +16,10 @@ std::vector<std::uint32_t> counted_gang_uses(const State& state);
 bool are_placements_consistent(const State& state);
 /// How many members name each row of grants.
 std::vector<std::uint32_t> counted_grant_uses(const State& state);
+/// The running jobs of each queue, and the lowest priority of them.
+bool are_running_consistent(const State& state);
+/// How many members the job has, and how many of them are placed or leaving.
+bool are_members_consistent(const State& state, JobId job);
 /// The members of each group of the job.
 bool are_groups_consistent(const State& state, JobId job);
 

@@ -64,6 +64,17 @@ class Ledger {
     });
     state_->leave_backlog(id);
   }
+  /// The same of a member beyond its job's minimum: the others run on. Nothing of the job is placed until its pod is
+  /// reported gone.
+  void give_way(MemberId member, JobId for_job) const {
+    const JobId id = state_->member(member).job;
+    state_->gave_way_.note(id, for_job);
+    ++state_->unforeseen_frees_;
+    state_->note_freed(state_->member(member).node);
+    state_->take_off(member);
+    state_->set_leaving(member, true);
+    state_->settle_backlog(id);
+  }
   /// Enters or leaves the backlog depending on its members.
   void settle_backlog(JobId id) const { state_->settle_backlog(id); }
   /// Makes the engine re-evaluate a waiting job, without losing its turn.

@@ -204,12 +204,14 @@ void State::run(JobId id, Millis now) {
   j.end_at = j.late_end_if_started(j.started_at);
   expect_end(id, j.end_at, true);
   timeline_.add_end({j.end_at, j.devices_total, id});
+  note_running(id, true);
 }
 
 void State::stop(JobId id, Millis now) {
   Job& j = jobs_[id.row()];
   if (!j.is_started) return;
   timeline_.remove_end({j.end_at, j.devices_total, id});
+  note_running(id, false);
   const Millis ran = now - j.started_at;
   j.is_started = false;
   expect_end(id, Millis::max(), true);
@@ -309,7 +311,8 @@ GivenDevices State::clip(const GivenDevices& given, NodeId node, const DeviceReq
 
 void State::settle_backlog(JobId id) {
   Job& j = jobs_[id.row()];
-  const bool should = j.is_live && j.is_ours && j.members_placed < j.members_present && has_minimum_present(id);
+  const bool should = j.is_live && j.is_ours && j.members_placed < j.members_present && has_minimum_present(id) &&
+                      j.members_leaving == 0;
   if (should == j.is_in_backlog) return;
   j.is_in_backlog = should;
   backlog_size_ += should ? 1 : std::uint64_t(-1);
@@ -423,6 +426,7 @@ void State::remove_member(MemberId id, Millis now) {
     unplace(id);
     if (cluster_.is_live(node)) note_freed(node);
   }
+  set_leaving(id, false);
   Job& j = jobs_[job_id.row()];
   const bool was_started = j.is_started;
   if (was_started) timeline_.remove_end({j.end_at, j.devices_total, job_id});
@@ -447,7 +451,9 @@ void State::remove_member(MemberId id, Millis now) {
 }
 
 bool State::is_consistent() const {
-  if (!cluster_.is_consistent() || !queues_.is_consistent() || !holds_.is_consistent()) return false;
+  if (!cluster_.is_consistent() || !queues_.is_consistent() || !holds_.is_consistent() ||
+      !are_running_consistent(*this))
+    return false;
   QueueTree counted = queues_;
   std::uint64_t digest = 0, waiting = 0;
   std::size_t yielding = 0;
@@ -473,12 +479,7 @@ bool State::is_consistent() const {
   for (std::size_t row = 0; row < jobs_.size(); ++row) {
     const Job& j = jobs_[row];
     if (!j.is_live) continue;
-    std::uint32_t present = 0, placed = 0;
-    each_member(JobId(row), [&](MemberId, const Member& m) {
-      ++present;
-      placed += m.is_placed() ? 1 : 0;
-    });
-    if (present != j.members_present || placed != j.members_placed || !are_groups_consistent(*this, JobId(row)) ||
+    if (!are_members_consistent(*this, JobId(row)) || !are_groups_consistent(*this, JobId(row)) ||
         j.groups_lack != counted_groups_lack(JobId(row)))
       return false;
     gangs += j.spec.is_none() ? 0 : 1;

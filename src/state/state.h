@@ -19,6 +19,7 @@
 #include "state/jobs/jobs.h"
 #include "state/jobs/node_members.h"
 #include "state/queues/queue_tree.h"
+#include "state/queues/running_jobs.h"
 #include "state/time/timeline.h"
 
 namespace ashlar {
@@ -49,6 +50,7 @@ class State {
   const QueueTree& queues() const { return queues_; }
   const GaveWay& gave_way() const { return gave_way_; }
   const Timeline& timeline() const { return timeline_; }
+  const RunningJobs& running() const { return running_; }
   const Demand& demand(DemandId id) const { return demands_[id.row()]; }
   const QuotaVector& quota_of_demand(DemandId id) const { return demand_quota_[id.row()]; }
   std::size_t demand_rows() const { return demands_.size(); }
@@ -249,6 +251,19 @@ class State {
     --backlog_size_;
     backlog_changes_.push_back({id, false});
   }
+  /// A job starts, or stops, as which it is listed in running_.
+  void note_running(JobId id, bool is_running) {
+    const Job& j = job(id);
+    if (!j.is_ours || j.is_hold) return;
+    is_running ? running_.add(id, j.queue, j.priority) : running_.remove(id, j.queue, j.priority);
+  }
+  /// Of a member that waits: whether its pod is still where it was.
+  void set_leaving(MemberId id, bool is_leaving) {
+    Member& m = members_[id.row()];
+    if (m.is_leaving == is_leaving) return;
+    m.is_leaving = is_leaving;
+    jobs_[m.job.row()].members_leaving += is_leaving ? 1 : std::uint32_t(-1);
+  }
   /// Leaves and enters again, behind all others.
   void send_to_tail(JobId id);
   /// Makes the engine re-evaluate a waiting job, without losing its turn.
@@ -293,6 +308,7 @@ class State {
   Cluster cluster_;
   QueueTree queues_;
   Timeline timeline_;
+  RunningJobs running_;  ///< not kept in a snapshot
   std::vector<Demand> demands_;
   std::vector<QuotaVector> demand_quota_;
   std::vector<RowUse> demand_uses_, constraint_uses_;

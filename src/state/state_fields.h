@@ -49,6 +49,9 @@ struct StateFields {
     s.queues_.displaced_ = s.queues_.counted_displaced();
     s.queues_.renew_shares();
     s.list_node_members();
+    s.running_.clear();
+    for (std::size_t row = 0; row < s.jobs_.size(); ++row)
+      if (s.jobs_[row].is_live && s.jobs_[row].is_started) s.note_running(JobId(row), true);
     s.holds_.list_all();
     s.list_yielding();
     c.company_changed_.clear();

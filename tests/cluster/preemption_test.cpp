@@ -135,6 +135,32 @@ TEST_F(LivePreemption, AGangStopsWhatIsInItsWayAndIsBoundWhenAllOfThatIsGone) {
   expect_no_oversubscription();
 }
 
+TEST_F(LivePreemption, AGangGivesUpPodsBeyondItsMinimumAndRunsOn) {
+  post_gpu_nodes(1);
+  const auto member = [](int number) {
+    kube::PodSpec spec = gpu_pod("g-" + std::to_string(number), 2);
+    spec.labels = {{"ashlar.dev/gang", "g"}, {"ashlar.dev/gang-size", "2"}};
+    return spec;
+  };
+  post_pods({member(0), member(1), member(2), member(3)});
+  auto scheduler = start_stopping("lost-work");
+  ASSERT_TRUE(wait_bound(4));
+  post_urgent("urgent", 2);
+  ASSERT_TRUE(wait([&] { return leaving_count() == 1; }));
+  const std::string leaving = is_leaving("g-3") ? "g-3" : is_leaving("g-2") ? "g-2" : is_leaving("g-1") ? "g-1" : "g-0";
+  ASSERT_TRUE(says(*scheduler, leaving, "urgent (LowerPriority: its priority is lower), and has not left"));
+  end(leaving);
+  ASSERT_TRUE(wait_bound(1, "urgent"));
+  EXPECT_EQ(leaving_count(), 0u) << "one was enough";
+  EXPECT_EQ(bound_count("g-"), 3u);
+  post_pod(member(4));
+  ASSERT_TRUE(says(*scheduler, "g-4", "GPU"));
+  EXPECT_EQ(leaving_count(), 0u) << "beyond the minimum it stops nobody";
+  end("urgent");
+  ASSERT_TRUE(wait([&] { return bound_count("g-") == 4; }));
+  expect_no_oversubscription();
+}
+
 TEST_F(LivePreemption, APodWithABudgetOfDisruptionStaysAndTheOtherWaitsAndSaysWhy) {
   post_gpu_nodes(1);
   kube::PodSpec low = gpu_pod("low", 8);

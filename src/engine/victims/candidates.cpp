@@ -83,6 +83,11 @@ class Claim {
     if (at == Millis::max()) return {};
     return {reason(queues, queues, {borrower.queue, borrower.priority, true}), at};
   }
+  /// Whether there may be a rule for a job of that queue, by the lowest priority of those that run there.
+  bool may_be_of(const QueueTree& queues, QueueId other, std::int32_t lowest) const {
+    if (queues.shares().is_empty()) return false;
+    return asks_for_longer() || reason(queues, {other, lowest, false}) != StopReason::kNone;
+  }
   /// None: it does not stop for this one.
   StopReason reason(const QueueTree& queues, const Borrower& running) const { return reason(queues, queues, running); }
   /// The same, with other queues as they are in `others`.
@@ -149,21 +154,42 @@ Rule own_rule(const StopRules& rules, const LongerOnes& longer, const Job& waiti
   return at == Millis::max() ? Rule{} : Rule{StopReason::kLonger, at};
 }
 
-/// Takes off what the job's placed members use.
-void give_back(const State& state, JobId job, QueueTree& queues) {
-  const QueueId queue = state.job(job).queue;
-  std::vector<std::int64_t> by_key(queues.keys().size());
-  state.each_member(job, [&](MemberId id, const Member& m) {
-    if (!m.is_placed()) return;
-    queues.charge(queue, state.quota_of_member(m), -1);
-    add_by_key(state, id, m.node, m.devices, by_key);
-  });
-  for (std::size_t key = 0; key < by_key.size(); ++key) queues.charge(key, queue, -by_key[key]);
-}
+/// What queues use without what gives way.
+class QueuesWithout {
+ public:
+  explicit QueuesWithout(const State& state) : state_(state), queues_(state.queues()) {}
+  const QueueTree& queues() const { return queues_; }
+  /// Takes off what its placed members use that have not given way yet.
+  void give_back(const Victim& victim) {
+    const QueueId queue = state_.job(victim.job).queue;
+    std::vector<std::int64_t> by_key(queues_.keys().size());
+    each_placed(state_, victim, [&](MemberId id, const Member& m) {
+      if (!victim.is_whole()) gone_.insert(id);
+      if (victim.is_whole() && gone_.contains(id)) return;
+      queues_.charge(queue, state_.quota_of_member(m), -1);
+      add_by_key(state_, id, m.node, m.devices, by_key);
+    });
+    for (std::size_t key = 0; key < by_key.size(); ++key) queues_.charge(key, queue, -by_key[key]);
+  }
 
-constexpr std::int64_t kNobody = INT64_MAX;
+ private:
+  const State& state_;
+  QueueTree queues_;
+  std::set<MemberId> gone_;  ///< by themselves
+};
 
 bool may_be_stopped(const Job& running) { return running.is_ours && !running.is_hold; }
+
+/// Whether a job of lower priority runs in the job's queue, or a newer one of its own where the rules ask for that.
+bool has_lower(const State& state, const StopRules& rules, const Job& waiting) {
+  if (rules.own == StopRules::Own::kNever || state.running().in(waiting.queue).empty()) return false;
+  const std::int64_t below = std::int64_t{waiting.priority} + (rules.own == StopRules::Own::kLowerOrNewer ? 1 : 0);
+  return state.running().lowest_priority(waiting.queue) < below;
+}
+
+bool may_stop_own(const State& state, const StopRules& rules, const Job& waiting) {
+  return rules.own == StopRules::Own::kLowerOrLonger || has_lower(state, rules, waiting);
+}
 
 /// From when on the running job may be stopped.
 Millis protected_until(const QueueTree& queues, const Job& running, bool is_own) {
@@ -172,28 +198,35 @@ Millis protected_until(const QueueTree& queues, const Job& running, bool is_own)
   return running.started_at + std::max(by_queue, running.stopping.protected_for);
 }
 
-/// The order in which jobs give way that differ in nothing else.
+/// Jobs and members beyond their minima, in the order in which those give way that differ in nothing else.
 class GivesWayBefore {
  public:
   GivesWayBefore(const State& state, Millis now, Candidates::First first)
       : state_(state), now_(now), first_(first), lost_work_(state, now) {}
-  void sort(std::vector<JobId>& jobs) const {
-    std::vector<std::pair<Key, JobId>> keyed;
-    for (const JobId id : jobs) {
-      const Job& job = state_.job(id);
-      keyed.push_back({{lost(id), job.priority, -job.started_at.value, ~job.start_seq}, id});
+  std::vector<Victim> in_order(const std::vector<Victim>& jobs) const {
+    std::vector<std::pair<Key, Victim>> keyed;
+    for (const Victim& job : jobs) {
+      for (const MemberId member : surplus_members(state_, job.job)) keyed.emplace_back(Key{}, Victim{job.job, member});
+      keyed.emplace_back(Key{}, job);
     }
-    std::ranges::sort(keyed);
-    std::ranges::transform(keyed, jobs.begin(), [](const auto& of) { return of.second; });
+    for (auto& [key, victim] : keyed) {
+      const Job& job = state_.job(victim.job);
+      key = {victim.is_whole() && first_ != Candidates::First::kLowestPriority, lost(victim), job.priority,
+             -job.started_at.value, ~job.start_seq};
+    }
+    std::ranges::stable_sort(keyed, {}, [](const auto& of) -> const Key& { return of.first; });
+    std::vector<Victim> sorted;
+    for (const auto& of : keyed) sorted.push_back(of.second);
+    return sorted;
   }
 
  private:
-  using Key = std::tuple<std::int64_t, std::int32_t, std::int64_t, std::uint64_t>;
+  using Key = std::tuple<bool, std::int64_t, std::int32_t, std::int64_t, std::uint64_t>;
   /// Zero where the order does not ask for it.
-  std::int64_t lost(JobId job) const {
+  std::int64_t lost(const Victim& victim) const {
     if (first_ == Candidates::First::kLowestPriority) return 0;
     const bool is_by_device = first_ == Candidates::First::kLeastLostByDevice;
-    return is_by_device ? state_.job(job).lost_if_stopped(now_).value : lost_work_.of(job);
+    return is_by_device ? state_.job(victim.job).lost_if_stopped(now_).value : lost_work_.of(victim);
   }
   const State& state_;
   Millis now_;
@@ -203,38 +236,33 @@ class GivesWayBefore {
 
 }  // namespace
 
-AnyCandidate::AnyCandidate(const State& state, const OrderPolicy& order, Millis now)
-    : state_(state), order_(order), lowest_(state.queues().rows(), kNobody) {
-  if (order.gives_way_to != nullptr) gives_way_to_.assign(lowest_.size(), OrderKey{INT64_MIN, INT64_MIN});
-  for (const Timeline::End& end : state.timeline().ends()) {
-    const Job& running = state.job(end.job);
-    if (!may_be_stopped(running)) continue;
-    std::int64_t& lowest = lowest_[running.queue.row()];
-    lowest = std::min<std::int64_t>(lowest, running.priority);
-    if (gives_way_to_.empty()) continue;
-    OrderKey& last = gives_way_to_[running.queue.row()];
-    last = std::max(last, order.gives_way_to(running, now));
-  }
+AnyCandidate::AnyCandidate(const State& state, const OrderPolicy& order, Millis now) : state_(state), order_(order) {
+  const RunningJobs& running = state.running();
+  if (order.gives_way_to == nullptr) return;
+  gives_way_to_.assign(running.rows(), OrderKey{INT64_MIN, INT64_MIN});
+  for (std::size_t row = 0; row < running.rows(); ++row)
+    for (const JobId job : running.in(QueueId(row)))
+      gives_way_to_[row] = std::max(gives_way_to_[row], order.gives_way_to(state.job(job), now));
 }
 
 bool AnyCandidate::exists_for(JobId job) const {
   const Job& waiting = state_.job(job);
   if (waiting.stopping.stops_none) return false;
   const QueueTree& queues = state_.queues();
+  if (has_lower(state_, queues.stops(waiting.queue), waiting)) return true;
   const StopRules::Own own = queues.stops(waiting.queue).own;
-  const std::int64_t below = waiting.priority + (own == StopRules::Own::kLowerOrNewer ? 1 : 0);
   const std::size_t row = waiting.queue.row();
-  if (own != StopRules::Own::kNever && row < lowest_.size() && lowest_[row] < below) return true;
   const OrderKey key = order_.waiting(waiting);
   const auto has_longer = [&](std::size_t queue) { return queue < gives_way_to_.size() && key < gives_way_to_[queue]; };
   if (own == StopRules::Own::kLowerOrLonger && has_longer(row)) return true;
   if (queues.shares().is_empty()) return false;
   const Claim claim(state_, job);
-  for (std::size_t other = 0; other < lowest_.size(); ++other) {
-    if (lowest_[other] == kNobody) continue;
+  for (std::size_t other = 0; other < state_.running().rows(); ++other) {
+    const QueueId queue(other);
+    if (state_.running().in(queue).empty()) continue;
     const bool is_longer = claim.asks_for_longer() && has_longer(other);
-    const auto lowest = static_cast<std::int32_t>(lowest_[other]);
-    if (claim.reason(queues, {QueueId(other), lowest, is_longer}) != StopReason::kNone) return true;
+    const std::int32_t lowest = state_.running().lowest_priority(queue);
+    if (claim.reason(queues, {queue, lowest, is_longer}) != StopReason::kNone) return true;
   }
   return false;
 }
@@ -259,24 +287,30 @@ Candidates::Candidates(const State& state, const OrderPolicy& order, JobId job, 
   const LongerOnes longer(order, waiting, now);
   const std::vector<JobId> spared = state.gave_way().ahead_of(job);
   const bool may_stop_its_own = first == First::kLowestPriority || spared.empty();
-  for (const Timeline::End& end : state.timeline().ends()) {
-    const Job& running = state.job(end.job);
-    if (!may_be_stopped(running) || end.job == job || std::ranges::binary_search(spared, end.job)) continue;
-    const bool is_own = running.queue == waiting.queue;
-    if (is_own && !may_stop_its_own) continue;
-    const Rule rule = is_own                       ? own_rule(rules, longer, waiting, running, now)
-                      : queues.shares().is_empty() ? Rule{}
-                                                   : claim.rule(queues, running, longer, now);
-    if (rule.reason == StopReason::kNone) continue;
+  const auto look_at = [&](JobId id, bool is_own) {
+    if (id == job || std::ranges::binary_search(spared, id)) return;
+    const Job& running = state.job(id);
+    const Rule rule =
+        is_own ? own_rule(rules, longer, waiting, running, now) : claim.rule(queues, running, longer, now);
+    if (rule.reason == StopReason::kNone) return;
     const Millis until = std::max(rule.from, protected_until(queues, running, is_own));
-    if (until > now || started.contains(end.job))
+    if (until > now || started.contains(id))
       more_at_ = std::min(more_at_, until);
     else
-      (is_own ? own_ : running.stopping.is_unstoppable ? unstoppable_ : others_).push_back(end.job);
+      (is_own ? own_ : running.stopping.is_unstoppable ? unstoppable_ : others_).push_back({id});
+  };
+  for (std::size_t row = 0; row < state.running().rows(); ++row) {
+    const QueueId queue(row);
+    const bool is_own = queue == waiting.queue;
+    const bool may_have_some = !state.running().in(queue).empty() &&
+                               (is_own ? may_stop_its_own && may_stop_own(state, rules, waiting)
+                                       : claim.may_be_of(queues, queue, state.running().lowest_priority(queue)));
+    if (!may_have_some) continue;
+    for (const JobId id : state.running().in(queue)) look_at(id, is_own);
   }
   const GivesWayBefore gives_way(state, now, first);
-  gives_way.sort(own_);
-  gives_way.sort(others_);
+  own_ = gives_way.in_order(own_);
+  others_ = gives_way.in_order(others_);
 }
 
 Candidates Candidates::on_its_nodes() const {
@@ -284,27 +318,27 @@ Candidates Candidates::on_its_nodes() const {
   state_.each_needed(job_, [&](MemberId, const Member& m) {
     if (std::ranges::find(constraints, m.constraint) == constraints.end()) constraints.push_back(m.constraint);
   });
-  const auto is_elsewhere = [&](JobId running) {
+  const auto is_elsewhere = [&](const Victim& victim) {
     bool is_any = false;
-    state_.each_member(running, [&](MemberId, const Member& m) {
-      is_any = is_any || (m.is_placed() && std::ranges::any_of(constraints, [&](ConstraintId id) {
-                            return state_.cluster().allowed(id, kNodeRules).test(m.node.row());
-                          }));
+    each_placed(state_, victim, [&](MemberId, const Member& m) {
+      is_any = is_any || std::ranges::any_of(constraints, [&](ConstraintId id) {
+                 return state_.cluster().allowed(id, kNodeRules).test(m.node.row());
+               });
     });
     return !is_any;
   };
   Candidates there = *this;
-  for (std::vector<JobId>* jobs : {&there.own_, &there.others_, &there.unstoppable_})
-    std::erase_if(*jobs, is_elsewhere);
+  for (std::vector<Victim>* victims : {&there.own_, &there.others_, &there.unstoppable_})
+    std::erase_if(*victims, is_elsewhere);
   return there;
 }
 
 /// Of the unstoppable ones those that are beyond what is guaranteed to their queues, with all such jobs that started no
 /// later: as if there were no others.
-void Candidates::add_unstoppable(const QueueTree& left, std::vector<JobId>& order) const {
+void Candidates::add_unstoppable(const QueueTree& left, std::vector<Victim>& order) const {
   const Claim claim(state_, job_);
   const LongerOnes longer(order_, state_.job(job_), now_);
-  QueueTree theirs = state_.queues();
+  QueuesWithout theirs(state_);
   std::vector<JobId> running;
   for (const Timeline::End& end : state_.timeline().ends()) {
     const Job& job = state_.job(end.job);
@@ -312,37 +346,37 @@ void Candidates::add_unstoppable(const QueueTree& left, std::vector<JobId>& orde
     if (job.stopping.is_unstoppable)
       running.push_back(end.job);
     else
-      give_back(state_, end.job, theirs);
+      theirs.give_back({end.job});
   }
   std::ranges::sort(running, std::ranges::greater{},
                     [&](JobId id) { return std::tuple(state_.job(id).started_at, state_.job(id).start_seq); });
   for (const JobId id : running) {
     const Job& job = state_.job(id);
-    const bool is_candidate = std::ranges::find(unstoppable_, id) != unstoppable_.end();
-    if (is_candidate && claim.reason(left, theirs, claim.borrower(job, longer)) != StopReason::kNone)
-      order.push_back(id);
-    give_back(state_, id, theirs);
+    const bool is_candidate = std::ranges::find(unstoppable_, Victim{id}) != unstoppable_.end();
+    if (is_candidate && claim.reason(left, theirs.queues(), claim.borrower(job, longer)) != StopReason::kNone)
+      order.push_back({id});
+    theirs.give_back({id});
   }
 }
 
-Candidates::Order Candidates::in_order(JobId first) const {
+Candidates::Order Candidates::in_order(const Victim& first) const {
   Order order;
   if (!others_.empty() || !unstoppable_.empty()) {
-    QueueTree left = state_.queues();
-    std::vector<JobId> borrowers = others_;
-    if (!first.is_none())
-      std::stable_partition(borrowers.begin(), borrowers.end(), [&](JobId borrower) { return borrower == first; });
+    QueuesWithout left(state_);
+    std::vector<Victim> borrowers = others_;
+    if (!first.job.is_none())
+      std::stable_partition(borrowers.begin(), borrowers.end(), [&](const Victim& one) { return one == first; });
     const Claim claim(state_, job_);
     const LongerOnes longer(order_, state_.job(job_), now_);
-    for (const JobId borrower : borrowers) {
-      const Borrower running = claim.borrower(state_.job(borrower), longer);
-      const bool is_left = claim.reason(left, running) == StopReason::kNone;
-      (is_left ? order.left_out : order.jobs).push_back(borrower);
-      if (!is_left) give_back(state_, borrower, left);
+    for (const Victim& borrower : borrowers) {
+      const Borrower running = claim.borrower(state_.job(borrower.job), longer);
+      const bool is_left = claim.reason(left.queues(), running) == StopReason::kNone;
+      (is_left ? order.left_out : order.victims).push_back(borrower);
+      if (!is_left) left.give_back(borrower);
     }
-    if (!unstoppable_.empty()) add_unstoppable(left, order.jobs);
+    if (!unstoppable_.empty()) add_unstoppable(left.queues(), order.victims);
   }
-  order.jobs.insert(order.jobs.end(), own_.begin(), own_.end());
+  order.victims.insert(order.victims.end(), own_.begin(), own_.end());
   return order;
 }
 

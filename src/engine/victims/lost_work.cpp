@@ -14,22 +14,21 @@ std::int64_t sum_of(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-std::int64_t LostWork::of(JobId job) const {
+std::int64_t LostWork::of(const Victim& victim) const {
   std::int64_t product = 0;
-  const std::int64_t run = state_.job(job).lost_if_stopped(now_).value;
-  return __builtin_mul_overflow(run, held_by(job), &product) ? INT64_MAX : product;
+  const std::int64_t run = state_.job(victim.job).lost_if_stopped(now_).value;
+  return __builtin_mul_overflow(run, held_by(victim), &product) ? INT64_MAX : product;
 }
 
-std::int64_t LostWork::of(std::span<const JobId> jobs) const {
+std::int64_t LostWork::of(std::span<const Victim> victims) const {
   std::int64_t sum = 0;
-  for (const JobId job : jobs) sum = sum_of(sum, of(job));
+  for (const Victim& victim : victims) sum = sum_of(sum, of(victim));
   return sum;
 }
 
-std::int64_t LostWork::held_by(JobId job) const {
+std::int64_t LostWork::held_by(const Victim& victim) const {
   QuotaVector held{};
-  state_.each_member(job, [&](MemberId, const Member& m) {
-    if (!m.is_placed()) return;
+  each_placed(state_, victim, [&](MemberId, const Member& m) {
     const QuotaVector of_member = state_.quota_of_member(m);
     for (std::size_t d = 0; d < kQuotaDimensions; ++d) held[d] = sum_of(held[d], of_member[d]);
   });

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "engine/victims/victim.h"
 #include "state/state.h"
 
 namespace ashlar {
@@ -16,15 +17,15 @@ class LostWork {
   LostWork(const State& state, Millis now) : state_(state), now_(now) {}
   /// In milliseconds times thousandths of a device; INT64_MAX: more than that. Cost: O(members), and O(nodes) for the
   /// first job without devices.
-  std::int64_t of(JobId job) const;
-  std::int64_t of(std::span<const JobId> jobs) const;
+  std::int64_t of(const Victim& victim) const;
+  std::int64_t of(std::span<const Victim> victims) const;
 
  private:
   /// Of all nodes; where there are no devices each node counts as one.
   struct Capacity {
     std::int64_t milli_devices, milli_cores, memory;
   };
-  std::int64_t held_by(JobId job) const;
+  std::int64_t held_by(const Victim& victim) const;
   const Capacity& capacity() const;
 
   const State& state_;

@@ -11,6 +11,7 @@
 #include "engine/reserve/backfill.h"
 #include "engine/victims/candidates.h"
 #include "engine/victims/lost_work.h"
+#include "engine/victims/victim.h"
 #include "state/holds/kept.h"
 #include "state/ledger.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 /// What is found: those that are stopped, and the place for which they are.
 struct Found {
-  std::vector<JobId> victims;
+  std::vector<Victim> victims;
   std::vector<Trial::Placement> places;
 };
 
@@ -63,27 +64,34 @@ class VictimSearch {
   }
   Found find_among(const Candidates& candidates) {
     const Candidates::Order order = candidates.in_order();
-    Found found = find_among(order.jobs);
+    Found found = find_among(order.victims);
     for (std::size_t i = 0; i < order.left_out.size() && i < kLeftOutTried && found.places.empty(); ++i)
-      found = find_among(candidates.in_order(order.left_out[i]).jobs);
+      found = find_among(candidates.in_order(order.left_out[i]).victims);
     return found;
   }
-  Found find_among(const std::vector<JobId>& candidates) {
+  Found find_among(const std::vector<Victim>& candidates) {
     const std::size_t enough = fewest(candidates);
     if (enough > candidates.size()) return {};
     if (e_.profile->stops_by_lost_work() && enough <= kLookedAtOneByOne)  // a limit may need one that comes late
       return without_the_needless({candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(enough)});
-    std::vector<JobId> victims = those_in_the_way(std::span(candidates).first(enough));
+    std::vector<Victim> victims = those_in_the_way(std::span(candidates).first(enough));
     if (has_company(victims)) return without_the_needless(std::move(victims));
     Found found = with_those_that_may_stay(victims);
     const std::size_t left = found.victims.size();
     return left > 1 && left <= kLookedAtOneByOne ? without_the_needless(std::move(found.victims)) : found;
   }
 
+  /// A member may be off already with its job.
+  void evict(Trial& trial, const Victim& victim) const {
+    if (victim.is_whole())
+      trial.evict(victim.job);
+    else if (state_.member(victim.member).is_placed())
+      trial.evict(victim.member);
+  }
   /// Takes them off in the trial and places the job, beside the reservations ahead of it, if need be with what they
   /// reserve blocked. False: the trial is empty.
-  bool place_without(Trial& trial, std::span<const JobId> victims) const {
-    for (const JobId victim : victims) trial.evict(victim);
+  bool place_without(Trial& trial, std::span<const Victim> victims) const {
+    for (const Victim& victim : victims) evict(trial, victim);
     Rng draws(e_.draws.state());
     const bool is_admitted =
         !quota_refusal(state_, job_) && std::ranges::all_of(ahead_, [&](const Reservation* reservation) {
@@ -110,12 +118,12 @@ class VictimSearch {
     if (!is_placed) trial.rollback_to(0);
     return is_placed;
   }
-  bool is_enough(std::span<const JobId> victims) const {
+  bool is_enough(std::span<const Victim> victims) const {
     Trial trial(state_);
     return place_without(trial, victims);
   }
   /// How many of them, from the first on, are enough; more than there are: all are not.
-  std::size_t fewest(std::span<const JobId> candidates) const {
+  std::size_t fewest(std::span<const Victim> candidates) const {
     if (candidates.empty() || !is_enough(candidates)) return candidates.size() + 1;
     std::size_t too_few = 0, enough = candidates.size();
     while (enough - too_few > 1) {
@@ -132,7 +140,7 @@ class VictimSearch {
     return places;
   }
   /// Those on the nodes where the job has its place without all of them, if they are enough.
-  std::vector<JobId> those_in_the_way(std::span<const JobId> victims) const {
+  std::vector<Victim> those_in_the_way(std::span<const Victim> victims) const {
     std::vector<NodeId> nodes;
     {
       Trial trial(state_);
@@ -140,19 +148,19 @@ class VictimSearch {
       for (const Trial::Placement& placed : places_of_job(trial)) nodes.push_back(placed.node);
     }
     std::sort(nodes.begin(), nodes.end());
-    const auto is_there = [&](JobId victim) {
+    const auto is_there = [&](const Victim& victim) {
       bool is_any = false;
-      state_.each_member(victim, [&](MemberId, const Member& m) {
-        is_any = is_any || (m.is_placed() && std::binary_search(nodes.begin(), nodes.end(), m.node));
+      each_placed(state_, victim, [&](MemberId, const Member& m) {
+        is_any = is_any || std::binary_search(nodes.begin(), nodes.end(), m.node);
       });
       return is_any;
     };
-    std::vector<JobId> there;
+    std::vector<Victim> there;
     std::ranges::copy_if(victims, std::back_inserter(there), is_there);
     if (there.size() < victims.size() && !is_enough(there)) return {victims.begin(), victims.end()};
     return there;
   }
-  bool has_company(std::span<const JobId> victims) const {
+  bool has_company(std::span<const Victim> victims) const {
     const auto has_any = [&](JobId job) {
       bool is_any = false;
       state_.each_member(job, [&](MemberId, const Member& m) {
@@ -160,39 +168,44 @@ class VictimSearch {
       });
       return is_any;
     };
-    return has_any(job_) || std::ranges::any_of(victims, has_any);
+    return has_any(job_) || std::ranges::any_of(victims, has_any, &Victim::job);
   }
   /// Each is spared without which the job finds a place as well, perhaps on other devices, or by other pods' rules.
-  Found without_the_needless(std::vector<JobId> victims) const {
+  Found without_the_needless(std::vector<Victim> victims) const {
     for (std::size_t i = victims.size(); i-- > 0;) {
-      std::vector<JobId> fewer = victims;
+      std::vector<Victim> fewer = victims;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
       if (is_enough(fewer)) victims = std::move(fewer);
     }
     Trial trial(state_);
     if (!place_without(trial, victims)) return {};
-    return {std::move(victims), places_of_job(trial)};
+    return {without_the_covered(victims), places_of_job(trial)};
   }
   /// Each stays that has room where it is, beside the job in its place.
-  Found with_those_that_may_stay(std::span<const JobId> victims) const {
+  Found with_those_that_may_stay(const std::vector<Victim>& victims) const {
     Trial trial(state_);
     if (!place_without(trial, victims)) return {};
     Found found{{}, places_of_job(trial)};
     const std::vector<Trial::Step> steps = trial.steps();
     for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {
       const std::size_t before = trial.checkpoint();
-      if (may_stay(trial, *victim, steps)) continue;
+      const bool is_without_its_job = std::ranges::find(found.victims, Victim{victim->job}) != found.victims.end();
+      if (!is_without_its_job && may_stay(trial, *victim, victims, steps)) continue;
       trial.rollback_to(before);
       found.victims.push_back(*victim);
     }
     std::reverse(found.victims.begin(), found.victims.end());
+    found.victims = without_the_covered(found.victims);
     return found;
   }
-  /// Puts the job back as `steps` have taken it off, if there is room for it.
-  bool may_stay(Trial& trial, JobId victim, std::span<const Trial::Step> steps) const {
+  /// Puts it back as `steps` have taken it off, if there is room for it: of a job what is no victim by itself.
+  bool may_stay(Trial& trial, const Victim& victim, std::span<const Victim> victims,
+                std::span<const Trial::Step> steps) const {
     for (const Trial::Step& step : steps) {
       const auto* eviction = std::get_if<Trial::Eviction>(&step);
-      if (eviction == nullptr || state_.member(eviction->member).job != victim) continue;
+      if (eviction == nullptr || state_.member(eviction->member).job != victim.job) continue;
+      const bool is_by_itself = std::ranges::find(victims, Victim{victim.job, eviction->member}) != victims.end();
+      if (victim.is_whole() ? is_by_itself : eviction->member != victim.member) continue;
       if (!eviction->grants.is_none()) return false;  // it shares devices as only its node knows
       trial.place(eviction->member, eviction->node, eviction->devices);
       const Demand& demand = state_.demand(state_.member(eviction->member).demand);
@@ -233,10 +246,15 @@ bool make_room(EngineData& e, State& state, Cycle& cycle, const PendingQueue::He
     cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, search.more_at());
     return false;
   }
-  for (const JobId victim : found.victims)
-    cycle.plan.actions.push_back(
-        Evict{victim, e.profile->grace, {}, job, stop_reason(state, *e.profile->order, job, victim, cycle.plan.at)});
-  for (const JobId victim : found.victims) Ledger(state).give_way(victim, job, cycle.plan.at);
+  for (const Victim& victim : found.victims)
+    cycle.plan.actions.push_back(Evict{victim.job, e.profile->grace, victim.member, job,
+                                       stop_reason(state, *e.profile->order, job, victim.job, cycle.plan.at)});
+  for (const Victim& victim : found.victims) {
+    if (victim.is_whole())
+      Ledger(state).give_way(victim.job, job, cycle.plan.at);
+    else
+      Ledger(state).give_way(victim.member, job);
+  }
   Trial trial(state);
   for (const Trial::Placement& place : found.places) trial.place(place.member, place.node, place.devices);
   commit(e, state, cycle, trial, head.entry);

@@ -86,6 +86,18 @@ void read_group_constraints(Value value, PodGroup& group, Names& unknown) {
   });
 }
 
+/// {"all": {}}, and in v1alpha2 "PodGroup".
+void read_disruption_mode(Value value, PodGroup& group, Names& unknown) {
+  if (value.type().value() == simdjson::ondemand::json_type::string) {
+    group.leaves_whole = text_of(value) == "PodGroup";
+    return;
+  }
+  each_known_field(value, "DisruptionMode", unknown, [&](std::string_view mode, Value) {
+    group.leaves_whole = group.leaves_whole || mode == "all";
+    return false;
+  });
+}
+
 void read_group_spec(Value value, PodGroup& group, Names& unknown) {
   each_known_field(value, kGroupSpecMessage, unknown, [&](std::string_view key, Value member) {
     if (key == "schedulingPolicy")
@@ -98,6 +110,8 @@ void read_group_spec(Value value, PodGroup& group, Names& unknown) {
       group.priority = static_cast<std::int32_t>(integer_of(member));
     else if (key == "preemptionPolicy")
       group.never_preempts = text_of(member) == "Never";
+    else if (key == "disruptionMode" && !is_null(member))
+      read_disruption_mode(member, group, unknown);
     else if (key == "parentCompositePodGroupName" && !is_null(member))
       refuse(group, "spec.parentCompositePodGroupName");
     else if (key == "resourceClaims")

@@ -73,6 +73,7 @@ struct GangRecord {
   std::int32_t priority = 0;
   std::optional<std::int32_t> stated_priority;  ///< of the PodGroup
   bool stops_none = false;                      ///< its preemption policy
+  bool leaves_whole = false;                    ///< its disruption mode
   PooledString priority_class;                  ///< of the PodGroup
   Estimate estimate;                            ///< the longest of its pods
   Millis first_seen;

@@ -194,8 +194,8 @@ void Tracker::note_gone(PodSlot slot) { forget_pod(data_, slot); }
 bool Tracker::serves(const PooledString& scheduler_name) const {
   return scheduler_index(data_, scheduler_name) < data_.scheduler_names.size();
 }
-std::vector<PodSlot> Tracker::stop_job(JobId job, const std::string& words) {
-  return kube::stop_job(data_, job, words);
+std::vector<PodSlot> Tracker::stop_pods(const Evict& evict, const std::string& words) {
+  return kube::stop_pods(data_, evict, words);
 }
 void Tracker::stay(PodSlot slot) {
   data_.out.stamp();

@@ -115,7 +115,7 @@ class Tracker {
   /// The API server no longer has this pod.
   void note_gone(PodSlot slot);
   /// See pods/leaving_pods.h.
-  std::vector<PodSlot> stop_job(JobId job, const std::string& words);
+  std::vector<PodSlot> stop_pods(const Evict& evict, const std::string& words);
   void stay(PodSlot slot);
   bool awaits_departure(PodSlot slot, const State& state) const;
   bool has_leaving() const { return !data_.leaving.empty(); }

@@ -81,7 +81,7 @@ void Evictions::stop(const Evict& evict) {
   if (!departure) departures_.push_back(departure = std::make_shared<Departure>());
   const std::string words = job_name(tracker_, evict.for_job) + " (" + std::string(stop_reason_name(evict.reason)) +
                             ": " + std::string(stop_reason_words(evict.reason)) + ")";
-  for (const PodSlot slot : tracker_.stop_job(evict.job, words)) {
+  for (const PodSlot slot : tracker_.stop_pods(evict, words)) {
     const PodRecord& pod = tracker_.pods()[slot];
     departure->victims.push_back({.slot = slot, .generation = pod.generation, .reason = evict.reason});
     if (hooks_.log)

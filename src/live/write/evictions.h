@@ -34,7 +34,8 @@ class Evictions {
   Evictions(const Evictions&) = delete;
   Evictions& operator=(const Evictions&) = delete;
 
-  /// The plan has stopped a job. Its pods are evicted; those of the job that gets the place wait for it.
+  /// The plan has stopped a job, or a member of one. Its pods are evicted; those of the job that gets the place wait
+  /// for it.
   void stop(const Evict& evict);
   /// What the binding of a pod that the plan has just placed waits for, before and beside `work`.
   std::shared_ptr<CommitWork> work_of(PodSlot slot, std::shared_ptr<CommitWork> work);

@@ -72,13 +72,14 @@ class CasePlay {
       CaseStop& stop = grown(stops_, job.row());
       stop = {};
       if (bind != nullptr) continue;
-      stop = {std::get<Evict>(action).for_job, std::get<Evict>(action).reason};
+      const Evict& evict = std::get<Evict>(action);
+      stop = {evict.for_job, evict.reason, !evict.member.is_none()};
       ++stops_shown_;
     }
   }
   bool is_leaving(JobId job) const {
     bool is_any = false;
-    if (job.row() < stops_.size() && stops_[job.row()].reason != StopReason::kNone)
+    if (job.row() < stops_.size() && stops_[job.row()].reason != StopReason::kNone && !stops_[job.row()].is_shrunk)
       state_.each_member(
           job, [&](MemberId id, const Member&) { is_any = is_any || !world_.leaving(job, id).node.is_none(); });
     return is_any;

@@ -49,11 +49,12 @@ constexpr std::string_view kJobOptions[] = {"cpu=",
                                             "restart",
                                             "protected",
                                             "unstoppable",
+                                            "whole",
                                             "at"};
 constexpr std::string_view kJobOptionsForm =
     "\"4 gpu\", \"500 milli\", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, "
     "needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, "
-    "on, cards, submitted, since, checkpoint, restart, protected, unstoppable or at";
+    "on, cards, submitted, since, checkpoint, restart, protected, unstoppable, whole or at";
 
 /// A job statement without its members.
 struct JobForm {
@@ -155,6 +156,8 @@ bool take_stop_option(Words& words, JobForm& form) {
   Workload& w = form.workload;
   if (words.accept("unstoppable"))
     w.stopping.is_unstoppable = true;
+  else if (words.accept("whole"))
+    w.stopping.leaves_whole = true;
   else if (words.accept("protected"))
     w.stopping.protected_for = take_stop_time(words);
   else if (words.accept("restart"))

@@ -66,7 +66,7 @@ std::string placements(const CaseFile& file, const State& state, JobId job) {
 
 /// "  stopped for b  LowerPriority".
 std::string stop_text(const CaseFile& file, const CaseStop& stop) {
-  if (stop.reason == StopReason::kNone) return {};
+  if (stop.reason == StopReason::kNone || stop.is_shrunk) return {};
   return fmt::format("  stopped for {}  {}", file.names.jobs.name(stop.for_job), stop_reason_name(stop.reason));
 }
 
@@ -211,7 +211,9 @@ CaseLine render_job(const CaseFile& file, const State& state, JobId job, const V
   }
   if (j.members_placed > 0) line.rest = placements(file, state, job);
   if (j.members_placed == j.members_present && state.has_minimum_present(job) && j.members_placed > 0) return line;
-  line.rest += (line.rest.empty() ? "" : "  ") + verdict_text(file, state, job, verdict, stop);
+  const bool is_shrunk = stop.is_shrunk && j.members_placed > 0 && j.waits_for_surplus();
+  line.rest += (line.rest.empty() ? "" : "  ") + (is_shrunk ? "shrunk for " + file.names.jobs.name(stop.for_job)
+                                                            : verdict_text(file, state, job, verdict, stop));
   return line;
 }
 

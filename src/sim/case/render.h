@@ -20,6 +20,7 @@ struct CaseLine {
 struct CaseStop {
   JobId for_job;
   StopReason reason = StopReason::kNone;
+  bool is_shrunk = false;  ///< it runs on without members beyond its minimum
 };
 
 CaseLine render_job(const CaseFile& file, const State& state, JobId job, const Verdict& verdict,

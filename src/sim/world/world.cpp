@@ -249,7 +249,11 @@ void World::forget_nodes(const Live& live) {
 /// Pods of a stopped job are gone, and with them the actions requested for them.
 void World::drop_binds(const Live& live) {
   if (!follows_members_) return;
-  for (const MemberId m : live.members) placed_[m.row()].dropped = placed_[m.row()].attempts;
+  for (const MemberId m : live.members) drop_bind(m);
+}
+
+void World::drop_bind(MemberId member) {
+  if (follows_members_) grown(placed_, member.row()).dropped = placed_[member.row()].attempts;
 }
 
 void World::bind(const Bind& bind, Millis at) {
@@ -277,10 +281,12 @@ void World::unbind(MemberId member, Millis at) {
 }
 
 Evicted World::evict(const Evict& action, Millis at) {
-  if (action.member.is_none())
+  if (action.member.is_none()) {
     evict_job(action.job, at);
-  else
+  } else {
+    drop_bind(action.member);
     unbind(action.member, at);
+  }
   const Live& live = live_[action.job.row()];
   return {action.job, rules_.tells_by_estimates ? live.remaining_believed() : live.remaining, action.member};
 }
@@ -294,7 +300,7 @@ bool World::has_grace(const Evict& action) const {
 /// Pods that have no node yet are gone at once, and with them the binds requested for them.
 void World::begin_grace(const Evict& action, const Fate& fate, Millis now) {
   ASHLAR_CHECK(follows_members_);
-  if (action.member.is_none()) drop_binds(live_[action.job.row()]);
+  action.member.is_none() ? drop_binds(live_[action.job.row()]) : drop_bind(action.member);
   LateAnswer answer;
   answer.ends_grace = true;
   answer.after = fate.after;

@@ -213,6 +213,7 @@ class World final : public EventSource, public Actuator {
   void bind_waiting(Millis at, std::vector<Event>& out);
   void forget_nodes(const Live& live);
   void drop_binds(const Live& live);
+  void drop_bind(MemberId member);
   void tell_load(Millis at);
   bool is_there(NodeId node) const { return node.row() < is_node_there_.size() && is_node_there_[node.row()] != 0; }
   /// A feed says only by losses which nodes are gone.

@@ -24,9 +24,10 @@ struct Member {
   NodeId node;              ///< where it is placed; none while it waits
   std::uint16_t group = 0;  ///< its number in the job's GangSpec
   Phase phase = Phase::kAbsent;
-  DeviceMask devices;     ///< the devices it holds there
-  DeviceGrantsId grants;  ///< what it holds of them; none = as much of each as it requests
-  MemberId next;          ///< next rank of the same job
+  bool is_leaving = false;  ///< it waits, and its pod is not gone from where it was, see Ledger::give_way
+  DeviceMask devices;       ///< the devices it holds there
+  DeviceGrantsId grants;    ///< what it holds of them; none = as much of each as it requests
+  MemberId next;            ///< next rank of the same job
   bool is_placed() const { return !node.is_none(); }
 };
 
@@ -38,6 +39,7 @@ struct Job {
   std::uint32_t members_min = 0;  ///< with groups: the sum of their minima
   std::uint32_t members_present = 0;
   std::uint32_t members_placed = 0;
+  std::uint32_t members_leaving = 0;  ///< while there are any it is not in the backlog
   LevelId within, prefer;
   MemberId first, last;
   bool is_live = false;

@@ -117,4 +117,9 @@ std::int64_t QueueShares::limit(const Column& column, QueueId queue) {
   return column.keeps_any && queue.row() == kTop ? std::min(most, column.capacity) : most;
 }
 
+std::int64_t QueueShares::limit_as_stated(const Column& column, QueueId queue) {
+  const std::int64_t beyond = borrows(column, queue);
+  return beyond == kUnlimited ? kUnlimited : sum_of(stated(column, queue), beyond);
+}
+
 }  // namespace ashlar

@@ -99,6 +99,8 @@ class QueueShares {
   /// The most that the queue may use of it by what it borrows, and all queues where any keeps something; kUnlimited: no
   /// limit.
   static std::int64_t limit(const Column& column, QueueId queue);
+  /// The same of a queue that states a guarantee, if it were in force as it is stated.
+  static std::int64_t limit_as_stated(const Column& column, QueueId queue);
 
  private:
   friend struct StateFields;

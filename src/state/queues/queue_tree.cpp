@@ -324,10 +324,11 @@ struct AtLimit {
   std::int64_t amount = 0, counts = 0, used = 0, kept = 0;
   std::int64_t limit = 0;   ///< at most what the cluster has, where any is kept
   std::int64_t stated = 0;  ///< of the root: without what the cluster has, which placing shows
+  std::int64_t ever = 0;    ///< with guarantees as they are stated: more nodes may bring them into force
 
   std::optional<Reason> refusal(QueueId queue, std::int64_t number) const {
     const std::int64_t most = queue == QueueTree::kRoot ? stated : limit;
-    if (amount > most) return Reason{ReasonCode::kExceedsQuota, queue.value, {number, amount, most}};
+    if (amount > std::max(most, ever)) return Reason{ReasonCode::kExceedsQuota, queue.value, {number, amount, most}};
     if (most != kUnlimited && amount > most - used)
       return Reason{ReasonCode::kQuotaExhausted, queue.value, {number, used, limit}};
     if (kept > 0 && counts > 0 && counts > limit - used - kept)
@@ -335,6 +336,12 @@ struct AtLimit {
     return std::nullopt;
   }
 };
+
+/// The most that the queue could use of a column if its guarantee were in force as it is stated; 0 where it states none.
+std::int64_t most_as_stated(const QueueShares::Column* column, QueueId queue, std::int64_t quota) {
+  if (column == nullptr || QueueShares::stated(*column, queue) == QuotaShare::kNotNamed) return 0;
+  return std::min(quota, QueueShares::limit_as_stated(*column, queue));
+}
 
 /// What could never be admitted goes before what waits.
 void note(std::optional<Reason>& first, const std::optional<Reason>& refusal) {
@@ -351,9 +358,10 @@ std::optional<Reason> QueueTree::refusal(std::size_t key, QueueId queue, std::in
   std::optional<Reason> first;
   std::int64_t counts = amount;  // the rest is what queues below keep for it
   for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) {
-    if (const std::int64_t most = limit(key, q); most != kUnlimited)
-      note(first,
-           AtLimit{amount, counts, used(key, q), kept(keys_[key], q), most, stated_limit(key, q)}.refusal(q, number));
+    if (const std::int64_t most = limit(key, q), stated = stated_limit(key, q); most != kUnlimited)
+      note(first, AtLimit{amount, counts, used(key, q), kept(keys_[key], q), most, stated,
+                          most_as_stated(column, q, stated)}
+                      .refusal(q, number));
     if (column != nullptr) counts -= std::min(counts, QueueShares::idle(*column, q));
   }
   return first;
@@ -370,12 +378,12 @@ std::optional<Reason> QueueTree::refusal(QueueId queue, const QuotaVector& amoun
       if (amounts[d] == 0) continue;
       const auto dimension = static_cast<std::int64_t>(d);
       const QuotaKey of = quota_key(dimension);
+      const QueueShares::Column* column = shares_.is_empty() ? nullptr : shares_.find(of);
       if (limit != kUnlimited)
-        note(first,
-             AtLimit{amounts[d], counts[d], used_[q.row()][d], keeps_any ? kept(of, q) : 0, limit, quota_[q.row()][d]}
-                 .refusal(q, dimension));
-      if (const QueueShares::Column* column = keeps_any ? shares_.find(of) : nullptr; column != nullptr)
-        counts[d] -= std::min(counts[d], QueueShares::idle(*column, q));
+        note(first, AtLimit{amounts[d], counts[d], used_[q.row()][d], keeps_any ? kept(of, q) : 0, limit,
+                            quota_[q.row()][d], most_as_stated(column, q, quota_[q.row()][d])}
+                        .refusal(q, dimension));
+      if (keeps_any && column != nullptr) counts[d] -= std::min(counts[d], QueueShares::idle(*column, q));
     }
   }
   return first;

@@ -356,7 +356,7 @@ gang g (4 x 1 gpu min 1 min 2)
 gang g (4 x 8 gpu 4 gpu)
   21: GPUs are requested twice; expected one amount of each resource
 job a 1 gpu + 1 gpu
-  13: unknown job option "+"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards, submitted, since, checkpoint, restart, protected, unstoppable or at
+  13: unknown job option "+"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards, submitted, since, checkpoint, restart, protected, unstoppable, whole or at
 job a 1 gpu min -1
   17: "-1" is not a number; expected the least number of members that may run
 job a 1 gpu on node7
@@ -376,11 +376,11 @@ job a 1 gpu on node0 cards 0,,1
 job a 1 gpu on node0 cards
   27: the line ends too early; expected GPUs of the node such as 0-3 or 0,2,5
 job a 1 gpu colour red
-  13: unknown job option "colour"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards, submitted, since, checkpoint, restart, protected, unstoppable or at
+  13: unknown job option "colour"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards, submitted, since, checkpoint, restart, protected, unstoppable, whole or at
 job a 1 gpu priorty 5
-  13: unknown job option "priorty"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards, submitted, since, checkpoint, restart, protected, unstoppable or at; did you mean "priority"?
+  13: unknown job option "priorty"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards, submitted, since, checkpoint, restart, protected, unstoppable, whole or at; did you mean "priority"?
 job a 1 gpu pod-anti-afinity app=w per node
-  13: unknown job option "pod-anti-afinity"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards, submitted, since, checkpoint, restart, protected, unstoppable or at; did you mean "pod-anti-affinity"?
+  13: unknown job option "pod-anti-afinity"; expected "4 gpu", "500 milli", amounts such as cpu=4, queue, priority, duration, p90, runs, rank, within, prefer, min, needs, selector, affinity, volume-on, wish, tolerates, port, labels, pod-affinity, pod-anti-affinity, max-skew, on, cards, submitted, since, checkpoint, restart, protected, unstoppable, whole or at; did you mean "pod-anti-affinity"?
 job a cpu=0
   7: no resources requested; expected an amount above 0
 job a cpu=x

@@ -25,7 +25,7 @@ std::int64_t held_with(const Demand& demand, std::int32_t devices_of_a_node = 8,
   tell(s, Bound{MemberId(0u), NodeId(0u), {}});
   if (later != nullptr)
     for (std::uint32_t n = 0; n < 2; ++n) tell(s, NodeSeen{NodeId(n), *later});
-  return LostWork(s, Millis(1000)).of(JobId(0u)) / 1000;
+  return LostWork(s, Millis(1000)).of(Victim{JobId(0u)}) / 1000;
 }
 
 TEST(LostWork, IsByDevicesWhereThereAreAny) {
@@ -55,11 +55,11 @@ TEST(LostWork, IsOfPlacedMembersAndOfAllJobsTogether) {
   for (const std::uint32_t member : {0u, 1u, 2u}) tell(s, Bound{MemberId(member), NodeId(0u), {}});
   tell(s, MembersAdded{JobId(0u), 2, {{MemberId(3u), kOneDevice, kAnywhere}}});
   const LostWork lost(s, Millis(1000));
-  EXPECT_EQ(lost.of(JobId(0u)), 1000 * 2000) << "one waits";
-  const std::vector<JobId> both{JobId(0u), JobId(1u)};
+  EXPECT_EQ(lost.of(Victim{JobId(0u)}), 1000 * 2000) << "one waits";
+  const std::vector<Victim> both{Victim{JobId(0u)}, Victim{JobId(1u)}};
   EXPECT_EQ(lost.of(both), 1000 * 2000 + 1000 * 4000);
   const LostWork beyond(s, Millis(INT64_MAX / 1500));
-  EXPECT_EQ(beyond.of(JobId(0u)), INT64_MAX) << "more than can be said";
+  EXPECT_EQ(beyond.of(Victim{JobId(0u)}), INT64_MAX) << "more than can be said";
   EXPECT_EQ(beyond.of(both), INT64_MAX);
 }
 

@@ -284,6 +284,43 @@ TEST_F(Evicting, TheOneThatStartedLastIsStoppedAfterARestartToo) {
   EXPECT_EQ(evictions("old"), 0u);
 }
 
+TEST_F(Evicting, OfAGangThoseBeyondItsMinimumGoAndItRunsOn) {
+  begin(server.api());
+  see(node("n0", 8));
+  for (int i = 0; i < 4; ++i) see(on(gang_pod("low", i, 2, 2), "n0"));
+  turn();
+  see(urgent("high", 4));
+  ASSERT_TRUE(turn_until([&] { return evictions("low-2") + evictions("low-3") == 2; }));
+  EXPECT_EQ(phase("low-0"), Phase::kBound);
+  EXPECT_EQ(phase("low-3"), Phase::kLeaving);
+  EXPECT_EQ(phase("high"), Phase::kAssumed);
+  for (int i = 2; i < 4; ++i) gone(on(gang_pod("low", i, 2, 2), "n0"));
+  ASSERT_TRUE(turn_until([&] { return phase("high") == Phase::kBound; }));
+  for (int i = 2; i < 4; ++i) see(gang_pod("low", i, 2, 2));
+  for (int i = 0; i < 3; ++i) turn();
+  EXPECT_EQ(phase("low-2"), Phase::kWaiting) << "it stops nobody";
+  EXPECT_EQ(evictions("high"), 0u);
+  EXPECT_EQ(evictions("low-0") + evictions("low-1"), 0u);
+  gone(on(urgent("high", 4), "n0"));
+  ASSERT_TRUE(turn_until([&] { return phase("low-2") == Phase::kBound && phase("low-3") == Phase::kBound; }));
+  EXPECT_TRUE(replica->state().is_consistent());
+}
+
+TEST_F(Evicting, AMemberThatMayNotBeEvictedStaysWithItsGang) {
+  status = 429;
+  begin(server.api());
+  see(node("n0", 8));
+  for (int i = 0; i < 4; ++i) see(on(gang_pod("low", i, 2, 2), "n0"));
+  turn();
+  see(urgent("high", 2));
+  ASSERT_TRUE(turn_until([&] { return phase("high") == Phase::kHeld; }));
+  turn();
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(phase("low-" + std::to_string(i)), Phase::kBound) << i;
+  EXPECT_EQ(evictions("low-0") + evictions("low-1"), 0u);
+  EXPECT_EQ(replica->state().cluster().idle_devices()[0], 0);
+  EXPECT_TRUE(replica->state().is_consistent());
+}
+
 TEST_F(Evicting, AGangThatIsStoppedComesBackWithNewPods) {
   begin(server.api());
   for (const char* name : {"n0", "n1"}) see(node(name, 8));

@@ -39,8 +39,8 @@ TEST(Format, an_event_has_the_documented_bytes) {
   EXPECT_EQ(bytes_of(granted), std::string("\xd2\x0f\x0b\x04\xc9\x01\x02\x00\x01\x04\x08\x01\x0a", 13));
 }
 
-TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_23) {
-  ASSERT_EQ(kFormatVersion, 23u);
+TEST(Format, a_world_of_events_and_plans_has_the_bytes_of_version_24) {
+  ASSERT_EQ(kFormatVersion, 24u);
   std::string events;
   RandomWorld world(7);
   for (const Event& event : world.opening()) events += bytes_of(event);

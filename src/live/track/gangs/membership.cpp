@@ -45,6 +45,7 @@ void read_group(TrackerData& t, GangRecord& g, const PodGroup& group) {
   take_levels(t, g);
   g.stated_priority = group.priority;
   g.stops_none = group.never_preempts;
+  g.leaves_whole = group.leaves_whole;
   g.priority_class = group.priority_class;
   g.is_group_told = g.is_group_told || group.scheduled.status == ConditionStatus::kTrue;
   const Condition& there = group.scheduled;  // another writer may have removed it

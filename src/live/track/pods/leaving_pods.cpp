@@ -21,11 +21,12 @@ constexpr int kDoublingsMax = 4;
 bool keeps_others_away(const PodRecord& r) { return r.rules && !r.rules->required_anti_affinity.empty(); }
 
 /// Of the job in the engine, in the order of the gang.
-std::vector<PodSlot> pods_of(const TrackerData& t, JobId job) {
-  const JobOwner owner = t.owner(job);
+std::vector<PodSlot> pods_of(const TrackerData& t, const Evict& evict) {
+  if (!evict.member.is_none()) return {t.pods.of_member(evict.member)};
+  const JobOwner owner = t.owner(evict.job);
   if (owner.gang == kNoGang) return owner.pod == kNoPod ? std::vector<PodSlot>{} : std::vector<PodSlot>{owner.pod};
   std::vector<PodSlot> pods = t.gangs[owner.gang].pods;
-  std::erase_if(pods, [&](PodSlot s) { return t.pods[s].job != job; });
+  std::erase_if(pods, [&](PodSlot s) { return t.pods[s].job != evict.job; });
   return pods;
 }
 
@@ -38,10 +39,10 @@ void wait_as_new(TrackerData& t, PodSlot slot) {
 
 }  // namespace
 
-std::vector<PodSlot> stop_job(TrackerData& t, JobId job, const std::string& words) {
+std::vector<PodSlot> stop_pods(TrackerData& t, const Evict& evict, const std::string& words) {
   t.out.stamp();
   std::vector<PodSlot> leaving;
-  for (const PodSlot slot : pods_of(t, job)) {
+  for (const PodSlot slot : pods_of(t, evict)) {
     const PodRecord& r = t.pods[slot];
     if (r.phase == Phase::kBound || (r.phase == Phase::kAssumed && r.is_bind_under_way)) {
       note_leaving(t, slot, t.out.now());

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "live/track/tracker_data.h"
+#include "model/plan.h"
 #include "state/state.h"
 
 namespace ashlar::kube {
 
-/// The engine has stopped the job: its pods leave it. Returns those to be evicted; the others have no binding under
-/// way, and wait again. `words`: for whom, and why this one.
-std::vector<PodSlot> stop_job(TrackerData& t, JobId job, const std::string& words);
+/// The engine has stopped the job, or one member of it: its pods leave the engine. Returns those to be evicted; the
+/// others have no binding under way, and wait again. `words`: for whom, and why this one.
+std::vector<PodSlot> stop_pods(TrackerData& t, const Evict& evict, const std::string& words);
 /// A bound pod, or one whose binding is under way, is leaving. `leaves_by`: as the server says, or the time now.
 void note_leaving(TrackerData& t, PodSlot slot, Millis leaves_by);
 /// It stays where it is after all: the engine has it again, and stops it for no other for a while.
