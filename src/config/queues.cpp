@@ -104,7 +104,7 @@ std::int64_t quota_for(const QueueConfig& queue, const StatedAmount& stated) {
   const auto limit = std::ranges::find_if(queue.limits, [&](const NamedLimit& other) {
     return other.resource == stated.resource && other.model == stated.model;
   });
-  return limit == queue.limits.end() ? kUnlimited : limit->amount;
+  return limit == queue.limits.end() ? kUnlimited : limit->limit;
 }
 
 void read_shares(YamlReader& reader, const YAML::Node& item, const std::vector<StatedClass>& classes,

@@ -58,6 +58,8 @@ Error::Kind kind_of(int status) {
   }
 }
 
+constexpr std::string_view kWebhookRefusal = "admission webhook \"";  // of k8s.io/apiserver's webhook errors
+
 void ignore_broken_pipes() {
   struct sigaction present {};
   if (sigaction(SIGPIPE, nullptr, &present) == 0 && present.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
@@ -96,7 +98,10 @@ Answer to_answer(Result<http::Response> response) {
   if (status && !status->message.empty()) {
     answer.reason = status->reason;
     message += ": " + status->message;
-    if (answer.retry_after.value == 0)
+    answer.is_of_webhook = status->message.starts_with(kWebhookRefusal);
+    if (answer.is_of_webhook)
+      answer.retry_after = Millis(0);
+    else if (answer.retry_after.value == 0)
       answer.retry_after = Millis(std::clamp(status->retry_after_seconds, 0, 3600) * 1000ll);
   } else if (!response->body.empty()) {
     message += ": " + trimmed(response->body.substr(0, 200));
@@ -106,6 +111,7 @@ Answer to_answer(Result<http::Response> response) {
 }
 
 ServerHealth health_of(const Answer& answer) {
+  if (answer.is_of_webhook) return ServerHealth::kSound;
   switch (answer.status) {
     case 429:
     case 502:

@@ -27,12 +27,14 @@ struct Answer {
   bool is_protobuf = false;
   std::string reason;     ///< metav1.Status.reason of a failure, e.g. "AlreadyExists"
   Millis retry_after{0};  ///< requested by the server on 429/503; 0: none
+  /// An admission webhook refused the request, with a status of its own choice: the server works.
+  bool is_of_webhook = false;
   bool ok() const { return result.ok(); }
 };
 using OnAnswer = std::function<void(Answer)>;
 
 /// 429, 502, 503 and connections that fail are trouble; 500, 504, 408 and timeouts are unclear; every other answer is
-/// sound.
+/// sound, and what an admission webhook refuses.
 ServerHealth health_of(const Answer& answer);
 
 /// The server's answer as an Answer: parses metav1.Status of failures (JSON or protobuf).

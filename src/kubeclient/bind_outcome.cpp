@@ -37,6 +37,7 @@ std::size_t control_size(std::string_view text) {
 
 BindOutcome bind_outcome(const Answer& answer) {
   if (answer.ok()) return says_bound(answer) ? BindOutcome::kBound : BindOutcome::kUnknown;
+  if (answer.is_of_webhook) return BindOutcome::kRefused;
   switch (answer.status) {
     case 0:
     case 408:
@@ -56,7 +57,7 @@ BindOutcome bind_outcome(const Answer& answer) {
 
 bool says_gone(const Answer& answer) {
   constexpr std::string_view kNotFound = "NotFound";  // metav1.StatusReasonNotFound
-  return answer.status == 404 && answer.reason == kNotFound;
+  return answer.status == 404 && answer.reason == kNotFound && !answer.is_of_webhook;
 }
 
 std::string_view name_of(BindOutcome outcome) { return kNames[static_cast<std::size_t>(outcome)]; }

@@ -141,6 +141,32 @@ class Claim {
   std::vector<std::int64_t> needs_;
 };
 
+/// The rule for one job of another queue after the other. Of a queue those of one priority have the same, unless longer
+/// ones are told apart.
+class RulesOfQueue {
+ public:
+  RulesOfQueue(const Claim& claim, const QueueTree& queues, const LongerOnes& longer, Millis now)
+      : claim_(claim), queues_(queues), longer_(longer), now_(now) {}
+  Rule rule(const Job& running) {
+    if (claim_.asks_for_longer()) return claim_.rule(queues_, running, longer_, now_);
+    if (running.queue != queue_ || running.priority != priority_) {
+      last_ = claim_.rule(queues_, running, longer_, now_);
+      queue_ = running.queue;
+      priority_ = running.priority;
+    }
+    return last_;
+  }
+
+ private:
+  const Claim& claim_;
+  const QueueTree& queues_;
+  const LongerOnes& longer_;
+  Millis now_;
+  QueueId queue_;
+  std::int32_t priority_ = 0;
+  Rule last_;
+};
+
 /// Of a job of the same queue.
 Rule own_rule(const StopRules& rules, const LongerOnes& longer, const Job& waiting, const Job& running, Millis now) {
   if (rules.own == StopRules::Own::kNever || running.stopping.is_unstoppable) return {};
@@ -167,7 +193,7 @@ class QueuesWithout {
       if (!victim.is_whole()) gone_.insert(id);
       if (victim.is_whole() && gone_.contains(id)) return;
       queues_.charge(queue, state_.quota_of_member(m), -1);
-      add_by_key(state_, id, m.node, m.devices, by_key);
+      if (!by_key.empty()) add_by_key(state_, id, m.node, m.devices, by_key);
     });
     for (std::size_t key = 0; key < by_key.size(); ++key) queues_.charge(key, queue, -by_key[key]);
   }
@@ -287,11 +313,11 @@ Candidates::Candidates(const State& state, const OrderPolicy& order, JobId job, 
   const LongerOnes longer(order, waiting, now);
   const std::vector<JobId> spared = state.gave_way().ahead_of(job);
   const bool may_stop_its_own = first == First::kLowestPriority || spared.empty();
+  RulesOfQueue of_queue(claim, queues, longer, now);
   const auto look_at = [&](JobId id, bool is_own) {
     if (id == job || std::ranges::binary_search(spared, id)) return;
     const Job& running = state.job(id);
-    const Rule rule =
-        is_own ? own_rule(rules, longer, waiting, running, now) : claim.rule(queues, running, longer, now);
+    const Rule rule = is_own ? own_rule(rules, longer, waiting, running, now) : of_queue.rule(running);
     if (rule.reason == StopReason::kNone) return;
     const Millis until = std::max(rule.from, protected_until(queues, running, is_own));
     if (until > now || started.contains(id))
@@ -368,11 +394,15 @@ Candidates::Order Candidates::in_order(const Victim& first) const {
       std::stable_partition(borrowers.begin(), borrowers.end(), [&](const Victim& one) { return one == first; });
     const Claim claim(state_, job_);
     const LongerOnes longer(order_, state_.job(job_), now_);
+    std::vector<std::uint8_t> is_inside(state_.queues().rows());  // a queue that only gives back stays so
     for (const Victim& borrower : borrowers) {
-      const Borrower running = claim.borrower(state_.job(borrower.job), longer);
-      const bool is_left = claim.reason(left.queues(), running) == StopReason::kNone;
-      (is_left ? order.left_out : order.victims).push_back(borrower);
-      if (!is_left) left.give_back(borrower);
+      std::uint8_t& is_left = is_inside[state_.job(borrower.job).queue.row()];
+      if (is_left == 0) {
+        const Borrower running = claim.borrower(state_.job(borrower.job), longer);
+        is_left = claim.reason(left.queues(), running) == StopReason::kNone ? 1 : 0;
+      }
+      (is_left != 0 ? order.left_out : order.victims).push_back(borrower);
+      if (is_left == 0) left.give_back(borrower);
     }
     if (!unstoppable_.empty()) add_unstoppable(left.queues(), order.victims);
   }

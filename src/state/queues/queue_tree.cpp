@@ -359,9 +359,9 @@ std::optional<Reason> QueueTree::refusal(std::size_t key, QueueId queue, std::in
   std::int64_t counts = amount;  // the rest is what queues below keep for it
   for (QueueId q = queue; !q.is_none(); q = parent_[q.row()]) {
     if (const std::int64_t most = limit(key, q), stated = stated_limit(key, q); most != kUnlimited)
-      note(first, AtLimit{amount, counts, used(key, q), kept(keys_[key], q), most, stated,
-                          most_as_stated(column, q, stated)}
-                      .refusal(q, number));
+      note(first,
+           AtLimit{amount, counts, used(key, q), kept(keys_[key], q), most, stated, most_as_stated(column, q, stated)}
+               .refusal(q, number));
     if (column != nullptr) counts -= std::min(counts, QueueShares::idle(*column, q));
   }
   return first;

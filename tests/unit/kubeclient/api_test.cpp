@@ -1,5 +1,6 @@
 // Api against small servers: credentials that renew, answers as kinds of error, timers.
 #include "kubeclient/api.h"
+#include "kubeclient/bind_outcome.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -57,6 +58,28 @@ TEST(Answer, FailuresCarryTheServersWordsReasonAndDelay) {
   const Answer none = to_answer(Error{Error::Kind::kTimeout, "no answer"});
   EXPECT_EQ(none.status, 0);
   EXPECT_EQ(none.result.error().kind, Error::Kind::kTimeout);
+}
+
+TEST(Answer, WhatAnAdmissionWebhookRefusesIsNoTroubleOfTheServer) {
+  const auto refused = [](int status, const std::string& who) {
+    return answer_of(status,
+                     R"({"kind":"Status","message":")" + who +
+                         R"( \"w.example.com\" denied the request: no","reason":"NotFound",)"
+                         R"("details":{"retryAfterSeconds":60}})",
+                     "application/json", Millis(60'000));
+  };
+  for (const int status : {404, 429, 500, 502, 503}) {
+    const Answer answer = refused(status, "admission webhook");
+    EXPECT_TRUE(answer.is_of_webhook) << status;
+    EXPECT_EQ(health_of(answer), ServerHealth::kSound) << status;
+    EXPECT_EQ(answer.retry_after, Millis(0)) << "a tenant's webhook does not say how long all others wait";
+    EXPECT_EQ(bind_outcome(answer), BindOutcome::kRefused) << status;
+    EXPECT_FALSE(says_gone(answer)) << "and not that the object is gone";
+  }
+  const Answer server = refused(429, "another webhook");
+  EXPECT_FALSE(server.is_of_webhook);
+  EXPECT_EQ(health_of(server), ServerHealth::kTrouble);
+  EXPECT_EQ(server.retry_after, Millis(60'000));
 }
 
 class Credentials : public ::testing::Test {

@@ -245,7 +245,8 @@ const std::vector<std::string> kGroups{
     R"({"metadata":{"name":"g","namespace":"ns","uid":"u","resourceVersion":"7","generation":2,)"
     R"("creationTimestamp":"1970-01-01T00:00:05Z","labels":{"a":"1"},"annotations":{"ashlar.dev/gang":"w"}},)"
     R"("spec":{"schedulingPolicy":{"gang":{"minCount":3}},"schedulingConstraints":{"topology":[{"key":"rack"}]},)"
-    R"("priorityClassName":"high","priority":5,"preemptionPolicy":"Never"},"status":{"conditions":[{"type":"PodGroupInitiallyScheduled",)"
+    R"("priorityClassName":"high","priority":5,"preemptionPolicy":"Never","disruptionMode":{"all":{}}},"status":{)"
+    R"("conditions":[{"type":"PodGroupInitiallyScheduled",)"
     R"("status":"False","reason":"r","message":"m","lastTransitionTime":"1970-01-01T00:00:06Z"}]}})",
     R"({"metadata":{"name":"g","deletionTimestamp":"1970-01-01T00:00:07Z"},"spec":{}})"};
 
@@ -361,8 +362,9 @@ Kept kept_of_group(const std::string& text) {
   const PodGroup& g = *read;
   Words all;
   all << g.ns << g.name << g.uid << g.resource_version << g.generation << g.min_count << g.topology_key
-      << g.priority_class << g.priority << g.never_preempts << g.labels << g.annotations << g.scheduled << g.unsupported
-      << g.unknown_spec_fields << g.unknown_fields << g.created.value << g.deletion_requested.value << g.problem;
+      << g.priority_class << g.priority << g.never_preempts << g.leaves_whole << g.labels << g.annotations
+      << g.scheduled << g.unsupported << g.unknown_spec_fields << g.unknown_fields << g.created.value
+      << g.deletion_requested.value << g.problem;
   return {all.text(), g.unsupported.str(), ""};
 }
 

@@ -43,6 +43,132 @@ TEST_F(Bindings, GoInTheOrderOfComing) {
   EXPECT_EQ(queue.slow_under_way(), 0u);
 }
 
+TEST_F(Bindings, OfTheNamespaceWithTheFewestUnderWayGoFirst) {
+  queue.note_sent(100, "many", now);
+  queue.note_answered(100, now);
+  for (PodSlot slot = 0; slot < 50; ++slot) queue.push("many", ticket(slot));
+  for (PodSlot slot = 0; slot < 20; ++slot) ASSERT_EQ(send(slot + 1), slot);
+  queue.push("few", ticket(90));
+  queue.push("few", ticket(91));
+  EXPECT_EQ(send(31), 90u);
+  EXPECT_EQ(send(32), 91u);
+  EXPECT_EQ(send(33), 20u);
+}
+
+TEST_F(Bindings, UntilOneIsAnsweredOnlyAFewOfANamespaceAreUnderWay) {
+  for (PodSlot slot = 0; slot < 10; ++slot) queue.push("new", ticket(slot));
+  for (PodSlot slot = 0; slot < BindQueue::kNewShare; ++slot) EXPECT_EQ(send(slot + 1), slot);
+  EXPECT_EQ(send(50), kNoPod);
+  EXPECT_EQ(queue.unhindered(), 10u - BindQueue::kNewShare) << "the engine waits for them";
+  queue.note_answered(1, now + Millis(10));
+  EXPECT_NE(send(51), kNoPod);
+  EXPECT_NE(send(52), kNoPod);
+}
+
+TEST_F(Bindings, NewNamespacesTogetherLeaveTheServerRoom) {
+  for (int n = 0; n < 10; ++n)
+    for (PodSlot slot = 0; slot < 10; ++slot) queue.push("new" + std::to_string(n), ticket(slot));
+  queue.note_sent(1000, "known", now);
+  queue.note_answered(1000, now + Millis(10));
+  std::uint64_t request = 0;
+  std::size_t sent = 0;
+  while (send(++request) != kNoPod) ++sent;
+  EXPECT_EQ(sent, BindQueue::kNewInAllMax);
+  queue.note_answered(1, now + Millis(10));
+  EXPECT_NE(send(++request), kNoPod) << "one is new no more";
+}
+
+TEST_F(Bindings, TheEngineDoesNotWaitForTardyNamespaces) {
+  queue.note_sent(1, "fast", now);
+  queue.note_answered(1, now + Millis(20));
+  queue.note_sent(2, "late", now);
+  for (PodSlot slot = 0; slot < 10; ++slot) queue.push("late", ticket(slot));
+  EXPECT_EQ(queue.unhindered(), 10u);
+  queue.note_answered(2, now + Millis(250));
+  EXPECT_EQ(queue.unhindered(), 0u);
+  EXPECT_NE(send(3), kNoPod) << "it has a place in the window";
+  EXPECT_TRUE(queue.note_answered(3, now + Millis(249))) << "and counts there";
+  EXPECT_EQ(queue.unhindered(), 9u);
+}
+
+TEST_F(Bindings, WhereAllAreAnsweredLateNoneIsTardy) {
+  queue.note_sent(1, "a", now);
+  queue.note_answered(1, now + Millis(200));
+  queue.note_sent(2, "late", now);
+  for (PodSlot slot = 0; slot < 10; ++slot) queue.push("late", ticket(slot));
+  queue.note_answered(2, now + Millis(1'599));
+  EXPECT_EQ(queue.unhindered(), 10u);
+  ASSERT_NE(send(3), kNoPod);
+  queue.note_answered(3, now + Millis(1'600));
+  EXPECT_EQ(queue.unhindered(), 0u) << "eight times as late as the fastest";
+  now = now + Millis(5'000);
+  ASSERT_NE(send(4), kNoPod);
+  EXPECT_TRUE(queue.note_answered(4, now + Millis(1'700))) << "the server is slow, not this namespace";
+  EXPECT_EQ(queue.unhindered(), 8u) << "the fastest of some seconds ago counts no more";
+}
+
+TEST_F(Bindings, ATardyAnswerSaysNothingOfTheServer) {
+  queue.note_sent(1, "fast", now);
+  EXPECT_TRUE(queue.note_answered(1, now + Millis(20)));
+  queue.note_sent(2, "late", now);
+  EXPECT_FALSE(queue.note_answered(2, now + Millis(1'900)));
+}
+
+TEST_F(Bindings, ANamespaceWhoseBindingsFailAgainAndAgainStaysApart) {
+  std::uint64_t request = 0;
+  const auto answer = [&](bool is_unclear) {
+    queue.note_sent(++request, "failing", now);
+    return queue.note_answered(request, now + Millis(5), is_unclear);
+  };
+  for (int i = 1; i < BindQueue::kUnclearMax; ++i) EXPECT_TRUE(answer(true));
+  EXPECT_TRUE(answer(false)) << "in a row";
+  for (int i = 0; i < BindQueue::kUnclearMax; ++i) EXPECT_TRUE(answer(true));
+  EXPECT_FALSE(answer(true));
+  queue.push("failing", ticket(1));
+  EXPECT_EQ(queue.unhindered(), 0u);
+  for (int i = 0; i < BindQueue::kInTimeAgain; ++i) EXPECT_FALSE(answer(false));
+  EXPECT_TRUE(answer(false)) << "until some in a row do not";
+  EXPECT_EQ(queue.unhindered(), 1u);
+}
+
+/// Otherwise each that becomes slow would make room for others that hang.
+TEST_F(Bindings, WhatHangsInNewAndSlowNamespacesHasALimit) {
+  std::uint64_t request = 0;
+  std::size_t hanging = 0;
+  for (int round = 0; round < 10; ++round) {
+    for (int n = 0; n < 10; ++n)
+      for (PodSlot slot = 0; slot < 10; ++slot) queue.push(std::to_string(round * 10 + n), ticket(slot));
+    while (send(++request) != kNoPod) ++hanging;
+    now = now + BindQueue::kSlowAfter;
+    queue.find_slow(now);
+  }
+  EXPECT_LE(hanging, BindQueue::kUnprovenMax + BindQueue::kNewShare);
+  queue.note_sent(100'000, "known", now);
+  queue.note_answered(100'000, now + Millis(10));
+  queue.push("known", ticket(77));
+  EXPECT_EQ(send(100'001), 77u) << "the others' window is free";
+}
+
+TEST_F(Bindings, ANamespaceIsKnownForAMinute) {
+  const auto may_have = [&] {
+    for (PodSlot slot = 0; slot < 20; ++slot) queue.push("a", ticket(slot));
+    std::uint64_t request = 1'000;
+    std::size_t sent = 0;
+    while (send(++request) != kNoPod) ++sent;
+    for (std::uint64_t of = 1'001; of < 1'001 + sent; ++of) queue.note_answered(of, now);
+    while (send(++request) != kNoPod) queue.note_answered(request, now);
+    return sent;
+  };
+  EXPECT_EQ(may_have(), BindQueue::kNewShare);
+  queue.find_slow(now);
+  now = now + Millis(59'999);
+  queue.find_slow(now);
+  EXPECT_EQ(may_have(), 20u);
+  now = now + Millis(120'000);
+  queue.find_slow(now);
+  EXPECT_EQ(may_have(), BindQueue::kNewShare);
+}
+
 TEST_F(Bindings, WhoIsNotAnsweredForTwoSecondsIsSlow) {
   EXPECT_EQ(queue.next_look(), Millis::max());
   queue.note_sent(1, "a", now);

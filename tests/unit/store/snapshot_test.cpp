@@ -337,7 +337,7 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(QueueTree), 512u);
   EXPECT_EQ(sizeof(Timeline), 56u);
   EXPECT_EQ(sizeof(Cluster), 1936u);
-  EXPECT_EQ(sizeof(State), 3456u);
+  EXPECT_EQ(sizeof(State), 3504u);
   EXPECT_EQ(sizeof(PendingQueue), 1136u);
   EXPECT_EQ(sizeof(EngineData), 2048u);
 }

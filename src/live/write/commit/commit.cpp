@@ -157,7 +157,8 @@ void Commit::dispatch(const PooledString& ns, const std::function<http::RequestI
   queue_.note_sent(number, ns, api_.monotonic());
   lane_.send(send, [this, number, pass, take = std::move(take)](const Answer& answer) {
     const Millis now = api_.monotonic();
-    if (queue_.note_answered(number, now)) window_.end(pass, health_of(answer), now);
+    const ServerHealth health = health_of(answer);
+    if (queue_.note_answered(number, now, health == ServerHealth::kUnclear)) window_.end(pass, health, now);
     take(answer);
   });
 }
