@@ -201,7 +201,8 @@ std::string binding_body(const Binding& binding, Encoding encoding) {
 http::RequestId bind(Api& api, const Binding& binding, OnAnswer on_answer, Encoding encoding, SendGuard may_send) {
   const char* type = encoding == Encoding::kProtobuf ? kProtobufType : kJsonType;
   return api.send({.method = Method::kPost,
-                   .path = pod_path(binding.ns, binding.pod) + "/binding",
+                   .path = pod_path(binding.ns, binding.pod) + "/binding?timeout=" +
+                           std::to_string(kWriteTimeout.value / 1000) + "s",  // a slow webhook holds no place longer
                    .body = binding_body(binding, encoding),
                    .content_type = type,
                    .accept = type,

@@ -29,11 +29,11 @@ class BindQueue {
  public:
   static constexpr Millis kSlowAfter{2'000};        ///< without an answer
   static constexpr std::size_t kSlowShare = 8;      ///< bindings that a slow namespace may have under way
-  static constexpr std::size_t kSlowInAllMax = 24;  ///< bindings that slow namespaces may have under way together
+  static constexpr std::size_t kSlowInAllMax = 16;  ///< bindings that slow namespaces may have under way together
   static constexpr std::size_t kNewShare = 8;       ///< bindings under way in a namespace before the first is answered
   static constexpr std::size_t kNewInAllMax = 16;   ///< in such namespaces together
   /// In new and slow ones together new ones are sent up to this: a server lets few requests hang, and then serves none.
-  static constexpr std::size_t kUnprovenMax = 40;
+  static constexpr std::size_t kUnprovenMax = 32;
   /// A namespace is tardy if its last answer took this long, and this many times as long as the fastest of late: the
   /// engine does not wait for what waits there, and its answers say nothing of the server.
   static constexpr Millis kTardyAfter{250};
