@@ -71,7 +71,7 @@ class RequestBudget {
   /// The server has answered a request outside this budget, e.g. renewed a lease: failures of writes elsewhere may be
   /// the fault of their webhooks. Does not end trouble.
   void note_sign_of_life() { unclear_in_row_ = 0; }
-  /// So many of the requests under way show nothing of the server, e.g. those that wait for a slow webhook: they take
+  /// As many of the requests under way show nothing of the server, e.g. those that wait for a slow webhook: they take
   /// no place in the window.
   void set_apart(std::size_t under_way) { apart_ = under_way; }
   /// The request will not be answered.

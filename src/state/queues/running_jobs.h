@@ -1,5 +1,5 @@
 // RunningJobs: the jobs of queues that run and could be stopped for others, by queue, with the lowest priority of each,
-// so that whoever looks for some of them passes queues that have none. Cost of a start or an end: O(log priorities).
+// so that a search for some of them passes queues that have none. Cost of a start or an end: O(log priorities).
 #pragma once
 
 #include <cstddef>
