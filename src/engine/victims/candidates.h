@@ -14,8 +14,8 @@
 namespace ashlar {
 
 /// Without those for which the job gave way itself (GaveWay). Where they go by what is lost, a job that gave way stops
-/// none of its own queue: more would be lost for one start. A job's members beyond its minimum go one by one, before the
-/// rest of it.
+/// none of its own queue: more would be lost for one start. A job's members beyond its minimum go one by one, before
+/// the rest of it.
 class Candidates {
  public:
   /// In which order those of a queue give way that differ in nothing else.

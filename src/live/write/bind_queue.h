@@ -1,7 +1,7 @@
 // BindQueue: bindings that wait to be sent, and which is next: of the namespace with the fewest under way, of these the
 // first that came. A namespace whose bindings are not answered for a while (its admission webhook is slow, perhaps on
-// purpose) is slow until some are answered in time again: it may have a few under way, outside the window of the others,
-// so that neither their bindings nor the engine wait for it. Cost: O(log namespaces) per binding, O(slow namespaces).
+// purpose) is slow until some are answered in time again: it may have a few under way, outside the others' window, so
+// that neither their bindings nor the engine wait for it. Cost: O(log namespaces) per binding, O(slow namespaces).
 //
 //   queue.push(ns, ticket);
 //   while (auto next = queue.next(room)) queue.note_sent(request, next->ns, now), send(next->ticket);

@@ -337,7 +337,7 @@ struct AtLimit {
   }
 };
 
-/// The most that the queue could use of a column if its guarantee were in force as it is stated; 0 where it states none.
+/// The most that the queue could use of a column if its guarantee were in force as stated; 0 where it states none.
 std::int64_t most_as_stated(const QueueShares::Column* column, QueueId queue, std::int64_t quota) {
   if (column == nullptr || QueueShares::stated(*column, queue) == QuotaShare::kNotNamed) return 0;
   return std::min(quota, QueueShares::limit_as_stated(*column, queue));

@@ -259,8 +259,8 @@ bool may_enter(const GangRecord& g, const PodRecord& r, bool is_renewal_due) {
   return r.phase == Phase::kBound || (r.phase == Phase::kWaiting && g.is_open && !is_renewal_due);
 }
 
-/// One of its pods or PodGroups that is to stop no others, or to leave whole, speaks for the gang. It has run since the first of its pods
-/// was bound.
+/// One of its pods or PodGroups that is to stop no others, or to leave whole, speaks for the gang. It has run
+/// since the first of its pods was bound.
 void add_stop_terms(const TrackerData& t, const GangRecord& g, const std::vector<PodSlot>& pods, Workload& w) {
   Millis kept_until;
   each_group(t, g, [&](const GangRecord& group) {
