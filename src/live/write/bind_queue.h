@@ -38,7 +38,7 @@ class BindQueue {
   /// engine does not wait for what waits there, and its answers say nothing of the server.
   static constexpr Millis kTardyAfter{250};
   static constexpr std::int64_t kTardyFactor = 8;
-  static constexpr Millis kOfLate{5'000};
+  static constexpr Millis kOfLate{30'000};
   static constexpr int kUnclearMax = 4;         ///< failures of a namespace in a row after which it is slow, too
   static constexpr int kInTimeAgain = 4;        ///< answers, one after the other, after which it is not slow any more
   static constexpr Millis kRemembered{60'000};  ///< a slow one that has none, since its last late answer
@@ -67,7 +67,7 @@ class BindQueue {
 
   std::size_t size() const { return size_; }
   bool is_empty() const { return size_ == 0; }
-  /// Those that wait only for a free place in the window, not for a slow or tardy namespace.
+  /// Those that wait only for a free place in the window, not for a slow, tardy or new namespace.
   std::size_t unhindered() const { return size_ - hindered_; }
   /// Under way for slow namespaces: not counted in the window.
   std::size_t slow_under_way() const { return slow_under_way_; }
@@ -92,7 +92,7 @@ class BindQueue {
     Millis late_at;   ///< of the last late one, or when it was found to be slow
     Millis seen_at;   ///< the last answer
     bool is_unused() const { return waiting.empty() && under_way == 0; }
-    bool is_hindered() const { return is_slow || is_tardy; }
+    bool is_hindered() const { return is_slow || is_tardy || is_new; }
   };
   struct Sent {
     PooledString ns;

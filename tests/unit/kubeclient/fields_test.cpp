@@ -500,8 +500,7 @@ TEST(Fields, APageThatIsWrongAboutPodGroupsIsFound) {
                                    {"resourceClaims", "irrelevant"},
                                    {"podGroupTemplateRef", "evaluated"},
                                    {"preemptionPolicy", "irrelevant"},
-                                   {"preemptionPolicy", "refused"},
-                                   {"disruptionMode", "evaluated"}})
+                                   {"preemptionPolicy", "refused"}})
     EXPECT_EQ(complaints_about_spec(field, use).size(), 1u) << field << " " << use;
   EXPECT_TRUE(complaints_about_spec("priority", "evaluated").empty());
 }

@@ -273,7 +273,7 @@ TEST_F(WritesTest, ABindingGoesToItsPod) {
                         .annotations = {}};
   for (const Encoding encoding : {Encoding::kJson, Encoding::kProtobuf}) {
     EXPECT_TRUE(answer_of([&](OnAnswer done) { kube::bind(api(), binding, done, encoding); }).ok());
-    EXPECT_EQ(asked_once(), "POST /api/v1/namespaces/ns/pods/p/binding " + binding_body(binding, encoding));
+    EXPECT_EQ(asked_once(), "POST /api/v1/namespaces/ns/pods/p/binding?timeout=15s " + binding_body(binding, encoding));
   }
 }
 

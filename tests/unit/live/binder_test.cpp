@@ -44,8 +44,10 @@ TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
   CommitOptions small;
   small.binds = AdaptiveWindow::fixed(4);
   binder = binder_with(small);
+  place();
+  ASSERT_TRUE(until([&] { return binder->is_idle(); })) << "a namespace that is known";
   server.hold();
-  for (int i = 0; i < 12; ++i) see(pod("p" + std::to_string(i), 1));
+  for (int i = 0; i < 12; ++i) see(pod("w" + std::to_string(i), 1));
   step();
   binder->submit(plan);
   EXPECT_EQ(binder->in_flight(), 4u);
@@ -77,7 +79,7 @@ TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
   EXPECT_EQ(server.api().in_flight(), 10u) << "nor do they fill the window that the server has after trouble";
   server.let_go();
   ASSERT_TRUE(until([&] { return binder->is_idle(); }));
-  EXPECT_EQ(binder->counters().bound(), 14u);
+  EXPECT_EQ(binder->counters().bound(), 15u);
   EXPECT_EQ(binder->slow_under_way(), 0u);
 }
 
