@@ -30,7 +30,8 @@ class RequestBudget {
   static constexpr Millis kIntervalMin{200}, kIntervalMax{5'000};
   static constexpr Millis kRetryAfterMax{60'000};  ///< a server that requests more gets one request a minute
   static constexpr std::size_t kWindowAfterTrouble = 8, kWindowMax = 1024;
-  /// this many other failures are trouble, too, if they take this long without a sign of life between them
+  /// this many other failures are trouble, too, if they take this long without a sign of life between them, or one of
+  /// them is of a request that no webhook sees
   static constexpr int kUnclearInRowMax = 16;
   static constexpr Millis kUnclearFor{5'000};
 
@@ -41,6 +42,7 @@ class RequestBudget {
   struct Report {
     ServerHealth health = ServerHealth::kSound;
     Millis retry_after{0};  ///< requested by the server; 0: none
+    bool is_read = false;   ///< no admission webhook sees it
   };
 
   bool may_send(Millis now) const {
@@ -64,13 +66,17 @@ class RequestBudget {
         return note_trouble(pass, report.retry_after, now);
       case ServerHealth::kUnclear:
         if (unclear_in_row_++ == 0) unclear_since_ = now;
-        if (unclear_in_row_ >= kUnclearInRowMax && now >= unclear_since_ + kUnclearFor)
+        has_failed_read_ = has_failed_read_ || report.is_read;
+        if (unclear_in_row_ >= kUnclearInRowMax && (has_failed_read_ || now >= unclear_since_ + kUnclearFor))
           note_trouble(pass, report.retry_after, now);
     }
   }
-  /// The server has answered a request outside this budget, e.g. renewed a lease: failures of writes elsewhere may be
-  /// the fault of their webhooks. Does not end trouble.
-  void note_sign_of_life() { unclear_in_row_ = 0; }
+  /// What the answer to a request outside this budget shows that no webhook sees, e.g. the renewal of a lease: a sound
+  /// one that failures of writes elsewhere may be the fault of their webhooks. Does not end trouble.
+  void note_other(ServerHealth health) {
+    if (health == ServerHealth::kSound) unclear_in_row_ = 0;
+    has_failed_read_ = health == ServerHealth::kUnclear || (has_failed_read_ && health != ServerHealth::kSound);
+  }
   /// As many of the requests under way show nothing of the server, e.g. those that wait for a slow webhook: they take
   /// no place in the window.
   void set_apart(std::size_t under_way) { apart_ = under_way; }
@@ -83,6 +89,7 @@ class RequestBudget {
  private:
   void note_sound(Pass pass) {
     unclear_in_row_ = 0;
+    has_failed_read_ = false;
     if (!is_in_trouble_) {
       window_ = std::min(window_ + 1, kWindowMax);
       return;
@@ -108,7 +115,8 @@ class RequestBudget {
   std::uint64_t era_ = 0;  ///< number of times trouble began
   std::size_t under_way_ = 0, apart_ = 0, window_ = kWindowMax;
   int unclear_in_row_ = 0;
-  Millis unclear_since_;  ///< the first of them
+  bool has_failed_read_ = false;  ///< among them
+  Millis unclear_since_;          ///< the first of them
   Millis interval_ = kIntervalMin, next_at_;
 };
 

@@ -137,8 +137,8 @@ void Leader::renew() {
 
 void Leader::take_written(const Answer& answer, const Lease& lease, Millis sent) {
   if (is_released_) return;
+  api_.budget().note_other(health_of(answer));
   if (answer.ok()) {
-    api_.budget().note_sign_of_life();
     seen_ = lease;
     seen_version_ = lease.resource_version;
     seen_since_ = hooks_.monotonic();

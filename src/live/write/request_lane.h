@@ -30,12 +30,14 @@ class RequestLane {
   std::size_t size() const { return under_way_.size(); }
   /// Number of the next request sent.
   std::uint64_t next_number() const { return last_number_ + 1; }
-  void send(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> take) {
+  /// `is_read`: no admission webhook sees it.
+  void send(const std::function<http::RequestId(OnAnswer)>& send, std::function<void(const Answer&)> take,
+            bool is_read = false) {
     const std::uint64_t number = ++last_number_;
     const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
-    under_way_[number] = send([this, number, pass, take = std::move(take)](const Answer& answer) {
+    under_way_[number] = send([this, number, pass, take = std::move(take), is_read](const Answer& answer) {
       under_way_.erase(number);
-      api_.budget().end(pass, {health_of(answer), answer.retry_after}, api_.monotonic());
+      api_.budget().end(pass, {health_of(answer), answer.retry_after, is_read}, api_.monotonic());
       take(answer);
       after_answer_();
     });

@@ -128,12 +128,31 @@ TEST(RequestBudget, ASignOfLifeBetweenUnclearFailuresShowsThatTheServerWorks) {
   RequestBudget budget;
   for (int i = 0; i < 100; ++i) {
     budget.end(budget.begin(Millis(i * 1'000)), kUnclear, Millis(i * 1'000));
-    if (i % 10 == 9) budget.note_sign_of_life();
+    if (i % 10 == 9) budget.note_other(ServerHealth::kSound);
   }
   EXPECT_FALSE(budget.is_in_trouble());
   budget.end(budget.begin(Millis(100'000)), kTrouble, Millis(100'000));
-  budget.note_sign_of_life();
+  budget.note_other(ServerHealth::kSound);
   EXPECT_TRUE(budget.is_in_trouble()) << "only an answer to what it lets through ends it";
+}
+
+TEST(RequestBudget, FailuresOfWhatNoWebhookSeesAreTroubleAtOnce) {
+  for (const bool is_lease : {false, true}) {
+    RequestBudget budget;
+    for (int i = 0; i < 14; ++i) budget.end(budget.begin(Millis(0)), kUnclear, Millis(0));
+    if (is_lease)
+      budget.note_other(ServerHealth::kUnclear);
+    else
+      budget.end(budget.begin(Millis(0)), {ServerHealth::kUnclear, Millis(0), true}, Millis(0));
+    EXPECT_FALSE(budget.is_in_trouble());
+    for (int i = 0; i < 2; ++i) budget.end(budget.begin(Millis(0)), kUnclear, Millis(0));
+    EXPECT_TRUE(budget.is_in_trouble()) << is_lease;
+  }
+  RequestBudget budget;
+  budget.note_other(ServerHealth::kUnclear);
+  budget.note_other(ServerHealth::kSound);
+  for (int i = 0; i < 30; ++i) budget.end(budget.begin(Millis(0)), kUnclear, Millis(0));
+  EXPECT_FALSE(budget.is_in_trouble()) << "a sound one has come since";
 }
 
 TEST(RequestBudget, WhatIsSetApartTakesNoPlaceInTheWindow) {

@@ -68,7 +68,7 @@ TEST_F(Outage, AServerThatAsksForPatienceGetsItAndEveryPodIsBoundOnceAfterwards)
   EXPECT_LE(by_second[first_second], 64u) << "what was under way when the first answer came";
   for (std::size_t s = first_second + 1; s < first_second + 15; ++s)
     EXPECT_LE(by_second[s], s % 5 == 0 ? 1u : 0u) << "second " << s - first_second;
-  EXPECT_GE(asked(), 64u + 2) << "one probe after each pause";
+  EXPECT_GE(asked(), BindQueue::kNewShare + 2) << "one probe after each pause";
   EXPECT_EQ(leader_term->binder().counters().reread, 0u) << "not done means not done";
   EXPECT_LE(leader_term->binder().queued(), 64u + 16) << "nothing more is decided meanwhile";
   server.change([&] { trouble = 0; });

@@ -55,7 +55,8 @@ void Rereads::read(CommitTicket ticket) {
         --under_way_;
         window_.end(pass, health_of(answer), api_.monotonic());
         hooks_.take(ticket, answer);
-      });
+      },
+      true);
 }
 
 }  // namespace ashlar::kube
