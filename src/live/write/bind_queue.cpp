@@ -12,8 +12,7 @@ void BindQueue::change(Lanes::iterator it, Change&& change) {
   const auto count = [&](std::size_t sign) {
     if (lane.is_slow) slow_under_way_ += sign * lane.under_way;
     if (!lane.is_slow && lane.is_new) new_under_way_ += sign * lane.under_way;
-    // a new one only where others are known to be answered: else the engine would decide all that comes first
-    if (lane.is_hindered() && (lane.is_slow || lane.is_tardy)) hindered_ += sign * lane.waiting.size();
+    if (lane.is_hindered()) hindered_ += sign * lane.waiting.size();
     size_ += sign * lane.waiting.size();
   };
   count(std::size_t(-1));
@@ -25,6 +24,7 @@ void BindQueue::change(Lanes::iterator it, Change&& change) {
 
 void BindQueue::push(const PooledString& ns, CommitTicket ticket) {
   const auto [it, is_first] = lanes_.try_emplace(ns);
+  // a new one is, where others are known to be answered: else the engine would decide all that comes first
   it->second.is_tardy = it->second.is_tardy || (is_first && fastest_ != Millis::max());
   change(it, [&](Lane& lane) { lane.waiting.push_back({++last_number_, std::move(ticket)}); });
 }

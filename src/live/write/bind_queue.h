@@ -67,7 +67,7 @@ class BindQueue {
 
   std::size_t size() const { return size_; }
   bool is_empty() const { return size_ == 0; }
-  /// Those that wait only for a free place in the window, not for a slow, tardy or new namespace.
+  /// Those that wait only for a free place in the window, not for a slow or tardy namespace.
   std::size_t unhindered() const { return size_ - hindered_; }
   /// Under way for slow namespaces: not counted in the window.
   std::size_t slow_under_way() const { return slow_under_way_; }
@@ -92,7 +92,7 @@ class BindQueue {
     Millis late_at;   ///< of the last late one, or when it was found to be slow
     Millis seen_at;   ///< the last answer
     bool is_unused() const { return waiting.empty() && under_way == 0; }
-    bool is_hindered() const { return is_slow || is_tardy || is_new; }
+    bool is_hindered() const { return is_slow || is_tardy; }
   };
   struct Sent {
     PooledString ns;
