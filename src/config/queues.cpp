@@ -78,16 +78,19 @@ void read_amounts(YamlReader& reader, const YAML::Node& node, const std::string&
   }
 }
 
+std::vector<NamedLimit>::const_iterator find_limit(const QueueConfig& queue, const StatedAmount& stated) {
+  return std::ranges::find_if(queue.limits, [&](const NamedLimit& other) {
+    return other.resource == stated.resource && other.model == stated.model;
+  });
+}
+
 void read_quota(YamlReader& reader, const YAML::Node& node, const std::vector<StatedClass>& classes,
                 QueueConfig& queue) {
   read_amounts(reader, node, "quota", classes, [&](const StatedAmount& stated) {
     const std::size_t dimension = stated.dimension();
     if (stated.model.empty() && dimension < kQuotaDimensions)
       return std::exchange(queue.quota[dimension], stated.amount) == kUnlimited;
-    if (std::ranges::any_of(queue.limits, [&](const NamedLimit& other) {
-          return other.resource == stated.resource && other.model == stated.model;
-        }))
-      return false;
+    if (find_limit(queue, stated) != queue.limits.end()) return false;
     queue.limits.push_back({stated.resource, stated.model, stated.amount});
     return true;
   });
@@ -101,9 +104,7 @@ NamedShare& share_of(QueueConfig& queue, const StatedAmount& stated) {
 
 std::int64_t quota_for(const QueueConfig& queue, const StatedAmount& stated) {
   if (stated.model.empty() && stated.dimension() < kQuotaDimensions) return queue.quota[stated.dimension()];
-  const auto limit = std::ranges::find_if(queue.limits, [&](const NamedLimit& other) {
-    return other.resource == stated.resource && other.model == stated.model;
-  });
+  const auto limit = find_limit(queue, stated);
   return limit == queue.limits.end() ? kUnlimited : limit->limit;
 }
 

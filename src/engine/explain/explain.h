@@ -41,6 +41,7 @@ struct Remedy {
     QueueId queue;
     QuotaKey of = {};
     std::int64_t lacking = 0;
+    bool is_of_borrowing = false;  ///< what the queue may borrow is the limit, not its quota
     friend bool operator==(const Limit&, const Limit&) = default;
   };
   std::vector<Limit> limits;  ///< kMoreQuota: all of them must be raised

@@ -212,7 +212,7 @@ std::vector<Remedy::Limit> Rehearsal::class_limits_in_the_way() {
       const std::int64_t limit = queues.limit(k, q);
       if (queues.keys()[k].device_class.is_none() || limit == kUnlimited || added[k] == 0) continue;
       if (const std::int64_t counted = queues.counted_by_key(k, q); counted > limit)
-        limits.push_back({q, queues.keys()[k], counted - limit});
+        limits.push_back({q, queues.keys()[k], counted - limit, limit < queues.stated_limit(k, q)});
     }
   return limits;
 }

@@ -61,7 +61,7 @@ InTheWay limits_in_the_way(const State& state, JobId job) {
         else
           found.is_kept = true;
       }
-      if (lacking > 0) found.limits.push_back({q, of, lacking});
+      if (lacking > 0) found.limits.push_back({q, of, lacking, most < stated});
       own[counter] += queues.idle(of, q);
     };
     for (std::size_t d = 0; d < kQuotaDimensions; ++d)
@@ -86,7 +86,9 @@ void add_class_quota(Rehearsal& r, std::vector<Remedy>& out) {
   if (limits.size() == 1 && are_alike && each > 0) {
     const std::int64_t lacking = limits[0].lacking;
     const std::int64_t spared = largest((lacking - 1) / each, [&](std::int64_t count) {
-      return r.starts_with({{{limits[0].queue, limits[0].of, lacking - count * each}}});
+      Remedy::Limit fewer = limits[0];
+      fewer.lacking = lacking - count * each;
+      return r.starts_with({{fewer}});
     });
     limits[0].lacking -= spared * each;
   }

@@ -190,8 +190,7 @@ class QueuesWithout {
     const QueueId queue = state_.job(victim.job).queue;
     std::vector<std::int64_t> by_key(queues_.keys().size());
     each_placed(state_, victim, [&](MemberId id, const Member& m) {
-      if (!victim.is_whole()) gone_.insert(id);
-      if (victim.is_whole() && gone_.contains(id)) return;
+      if (victim.is_whole() ? gone_.contains(id) : !gone_.insert(id).second) return;
       queues_.charge(queue, state_.quota_of_member(m), -1);
       if (!by_key.empty()) add_by_key(state_, id, m.node, m.devices, by_key);
     });

@@ -13,13 +13,13 @@ std::string counted(std::int64_t count, const char* thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
-/// "2 GPUs more quota", "2 example.com/nic more quota on H100 nodes".
+/// "2 GPUs more quota", "2 GPUs more borrowLimit", "2 example.com/nic more quota on H100 nodes".
 std::string more_quota_text(const ObjectNames& names, const Remedy::Limit& limit) {
   const QuotaKey& of = limit.of;
   std::string text = quota_text(quota_number(of), limit.lacking);
   if (!of.resource.is_none() && of.resource != resource::kCpu && of.resource != resource::kMemory)
     text += " " + names.resource_name(of.resource).str();
-  text += " more quota";
+  text += limit.is_of_borrowing ? " more borrowLimit" : " more quota";
   return of.device_class.is_none() ? text : text + " on " + names.models.name(of.device_class).str() + " nodes";
 }
 

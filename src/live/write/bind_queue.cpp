@@ -22,11 +22,16 @@ void BindQueue::change(Lanes::iterator it, Change&& change) {
   count(1);
 }
 
-void BindQueue::push(const PooledString& ns, CommitTicket ticket) {
+/// The lane of a namespace; a new one is tardy where others are known to be answered: else the engine would decide all
+/// that comes first.
+BindQueue::Lanes::iterator BindQueue::lane_of(const PooledString& ns) {
   const auto [it, is_first] = lanes_.try_emplace(ns);
-  // a new one is, where others are known to be answered: else the engine would decide all that comes first
-  it->second.is_tardy = it->second.is_tardy || (is_first && fastest_ != Millis::max());
-  change(it, [&](Lane& lane) { lane.waiting.push_back({++last_number_, std::move(ticket)}); });
+  if (is_first) it->second.is_tardy = fastest_ != Millis::max();
+  return it;
+}
+
+void BindQueue::push(const PooledString& ns, CommitTicket ticket) {
+  change(lane_of(ns), [&](Lane& lane) { lane.waiting.push_back({++last_number_, std::move(ticket)}); });
 }
 
 std::optional<BindQueue::Next> BindQueue::next(bool has_room) {
@@ -60,7 +65,7 @@ std::optional<BindQueue::Next> BindQueue::next(bool has_room) {
 }
 
 void BindQueue::note_sent(std::uint64_t request, const PooledString& ns, Millis now) {
-  change(lanes_.try_emplace(ns).first, [](Lane& lane) { ++lane.under_way; });
+  change(lane_of(ns), [](Lane& lane) { ++lane.under_way; });
   sent_[request] = {ns, now, false};
   in_time_.insert({now, request});
 }

@@ -106,6 +106,7 @@ class BindQueue {
   static Heads::value_type head_of(Lanes::const_iterator it) {
     return {it->second.under_way, it->second.waiting.front().number, it->first};
   }
+  Lanes::iterator lane_of(const PooledString& ns);
   /// Changes a lane, and with it where it stands in all that counts or lists it.
   template <class Change>
   void change(Lanes::iterator it, Change&& change);

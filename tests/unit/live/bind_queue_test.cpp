@@ -97,6 +97,17 @@ TEST_F(Bindings, TheEngineDoesNotWaitForTardyNamespaces) {
   EXPECT_EQ(queue.unhindered(), 9u);
 }
 
+TEST_F(Bindings, TheEngineDoesNotWaitForANamespaceThatIsNewWhereOthersAreKnown) {
+  know("known");
+  queue.push("new", ticket(0));
+  EXPECT_EQ(queue.unhindered(), 0u) << "before anything of it is sent";
+  ASSERT_EQ(send(1), 0u);
+  for (PodSlot slot = 1; slot < 4; ++slot) queue.push("new", ticket(slot));
+  EXPECT_EQ(queue.unhindered(), 0u) << "and while its first is under way";
+  queue.note_answered(1, now + Millis(5));
+  EXPECT_EQ(queue.unhindered(), 3u);
+}
+
 TEST_F(Bindings, WhereAllAreAnsweredLateNoneIsTardy) {
   queue.note_sent(1, "a", now);
   queue.note_answered(1, now + Millis(200));

@@ -194,7 +194,7 @@ TEST_F(Texts, SentencesAboutQueuesAndTurns) {
   const std::uint32_t research = tracker.names().queues.find(PooledString("research")).value;
   EXPECT_EQ(text(ReasonCode::kQuotaExhausted, {0, 1'000, 2'000}, research), "queue research uses 1 of its 2 GPUs");
   EXPECT_EQ(text(ReasonCode::kExceedsQuota, {1, 3'000, 1'000}, research),
-            "it requests 3 cores, but the quota of queue research is 1 core");
+            "it requests 3 cores, but queue research may use at most 1 core");
   EXPECT_EQ(text(ReasonCode::kQueueUnknown), "its queue is not configured");
   EXPECT_EQ(text(ReasonCode::kBehindHead), "a job ahead of it in its queue must start first");
   EXPECT_EQ(text(ReasonCode::kExceedsCluster), "it would not fit this cluster even if it were empty");
@@ -268,7 +268,7 @@ TEST_F(Texts, AutoscalersAreToldOfWhatNodesWouldHelpWith) {
   }
   const std::pair<ReasonCode, const char*> about_turns[] = {
       {ReasonCode::kQuotaExhausted, "QuotaExhausted: queue root uses 0 of its 0 cores"},
-      {ReasonCode::kExceedsQuota, "ExceedsMaxQuota: it requests 0 cores, but the quota of queue root is 0 cores"},
+      {ReasonCode::kExceedsQuota, "ExceedsMaxQuota: it requests 0 cores, but queue root may use at most 0 cores"},
       {ReasonCode::kQueueUnknown, "QueueNotFound: its queue is not configured"},
       {ReasonCode::kBehindHead, "BehindHead: a job ahead of it in its queue must start first"},
       {ReasonCode::kMembersMissing, "MembersMissing: 1 of 0 members exists"},

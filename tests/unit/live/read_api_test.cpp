@@ -418,6 +418,19 @@ TEST_F(Read, MoreQuotaIsNamedForEachQueueThatLacksIt) {
       "\n");
 }
 
+TEST_F(Read, WhereTheQueueMayBorrowTooLittleNotItsQuotaIsNamed) {
+  options.tracker.queues = {
+      {.name = "team", .shares = {{.resource = "nvidia.com/gpu", .model = "", .guarantee = 2'000, .borrows = 0}}}};
+  begin();
+  see(node("n0", 8));
+  const Labels in_team{{PooledString("ashlar.dev/queue"), PooledString("team")}};
+  see(pod("p", 3, in_team));
+  leader_term->turn();
+  EXPECT_NE(why("p").find("it requests 3 GPUs, but queue team may use at most 2 GPUs"), std::string::npos) << why("p");
+  EXPECT_NE(remedies("p").find(R"("message":"queue team had 1 GPU more borrowLimit")"), std::string::npos)
+      << remedies("p");
+}
+
 TEST_F(Read, ALimitOnAModelIsReadWithItsUsageAndRefusesWithARemedy) {
   options.tracker.queues = {{"team",
                              "",
