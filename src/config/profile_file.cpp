@@ -122,10 +122,10 @@ void check(YamlReader& reader, const YAML::Node& node, const Profile& profile) {
 ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_kind) {
   ProfileSpec spec;
   if (needs_kind) reader.refuse_other_kind(node, "Profile");
-  if (!reader.is_map(
-          node, "the profile",
-          {"apiVersion", "kind", "name", "base", "feasible", "tiers", "card", "order", "queueOrder", "blocking",
-           "placement", "victim", "grace", "halfLife", "cadence", "seed", "domainSearch", "mix", "replay"})) {
+  if (!reader.is_map(node, "the profile",
+                     {"apiVersion", "kind",       "name",     "base",         "feasible", "tiers", "card",
+                      "order",      "queueOrder", "blocking", "placement",    "victim",   "grace", "ageing",
+                      "halfLife",   "cadence",    "seed",     "domainSearch", "mix",      "replay"})) {
     reader.fail(node, "the profile must be a map");
     return spec;
   }
@@ -152,6 +152,8 @@ ProfileSpec profile_of(YamlReader& reader, const YAML::Node& node, bool needs_ki
       reader.choice(node, "placement", static_cast<std::size_t>(p.placement), kPlacementNames));
   p.victim = static_cast<VictimRule>(reader.choice(node, "victim", static_cast<std::size_t>(p.victim), kVictimNames));
   p.grace = reader.duration(node, "grace", p.grace);
+  p.ageing = reader.duration(node, "ageing", p.ageing);
+  if (p.ageing > Profile::kAgeingMax) reader.fail(node["ageing"], "ageing: at most 366 days");
   p.half_life = reader.duration(node, "halfLife", p.half_life);
   if (p.half_life > Profile::kHalfLifeMax) reader.fail(node["halfLife"], "halfLife: at most 366 days");
   p.cadence = reader.duration(node, "cadence", p.cadence);

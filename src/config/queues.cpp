@@ -9,6 +9,7 @@
 
 #include "state/queues/queue_tree.h"
 #include "text/amount_text.h"
+#include "text/moment_text.h"
 #include "text/nearest_name.h"
 #include "text/stop_words.h"
 
@@ -135,6 +136,22 @@ void read_rank(YamlReader& reader, const YAML::Node& item, QueueRank& rank) {
   rank.priority = static_cast<std::int32_t>(reader.integer(item, "priority", 0, INT32_MIN, INT32_MAX));
 }
 
+/// At most one of "hold: true", "stop: true" and "drain: MOMENT".
+void read_gate(YamlReader& reader, const YAML::Node& item, QueueGate& gate) {
+  int stated = 0;
+  const auto set = [&](QueueGate::Is is) { gate.is = is, ++stated; };
+  if (reader.boolean(item, "hold", false)) set(QueueGate::Is::kHeld);
+  if (reader.boolean(item, "stop", false)) set(QueueGate::Is::kStopped);
+  if (const YAML::Node drain = item["drain"]; reader.is_ok() && drain.IsDefined()) {
+    const Result<Millis> since = parse_moment(reader.scalar(drain, "drain"));
+    if (!reader.is_ok()) return;
+    if (!since) return reader.fail(drain, "drain: " + since.error().message + ": pods created later are refused");
+    set(QueueGate::Is::kDraining);
+    gate.drained_since = *since;
+  }
+  if (stated > 1) reader.fail(item, "a queue may state one of hold, drain and stop");
+}
+
 /// Whom its jobs stop, with a profile whose victim rule asks for it.
 void read_stops(YamlReader& reader, const YAML::Node& item, StopRules& rules) {
   if (const YAML::Node stops = item["stops"]; reader.is_ok() && stops.IsDefined()) {
@@ -174,14 +191,14 @@ void read_below(YamlReader& reader, const YAML::Node& list, std::int32_t parent,
   for (const auto& item : list) {
     if (!reader.is_map(item, "a queue",
                        {"name", "quota", "guarantee", "borrowLimit", "lendLimit", "weight", "priority", "stops",
-                        "protected", "hold", "namespaces", "queues"}))
+                        "protected", "hold", "drain", "stop", "namespaces", "queues"}))
       return reader.fail(item, "a queue must be a map with a name");
     QueueConfig queue{.name = reader.text(item, "name", ""), .parent = parent};
     read_quota(reader, item["quota"], config.device_classes, queue);
     read_shares(reader, item, config.device_classes, queue);
     read_rank(reader, item, queue.rank);
     read_stops(reader, item, queue.stops);
-    queue.is_held = reader.boolean(item, "hold", false);
+    read_gate(reader, item, queue.gate);
     queue.namespaces = reader.texts(item, "namespaces");
     if (reader.is_ok() && item["namespaces"].IsDefined() && queue.namespaces.empty())
       return reader.fail(item["namespaces"],

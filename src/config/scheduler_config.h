@@ -50,7 +50,7 @@ struct QueueConfig {
   std::vector<NamedShare> shares = {};
   QueueRank rank = {};
   StopRules stops = {};
-  bool is_held = false;
+  QueueGate gate = {};
   /// whose pods may use it; empty: those of every namespace. A queue that lists none has its parent's
   std::vector<std::string> namespaces = {};
 };

@@ -125,6 +125,8 @@ std::optional<Reason> quota_refusal(const State& state, JobId job) {
   const QueueId queue = state.job(job).queue;
   if (const QueueId held = state.queues().held_above(queue); !held.is_none())
     return Reason{ReasonCode::kQueueHeld, held.value, {}};
+  if (state.job(job).is_refused)
+    return Reason{ReasonCode::kQueueDraining, state.queues().refusing_above(queue, state.job(job).submitted).value, {}};
   if (!state.queues().is_limited(queue)) return std::nullopt;
   Usage needed;
   state.each_needed(job, [&](MemberId id, const Member&) { needed.add(state, id); });
@@ -135,7 +137,7 @@ std::optional<Reason> quota_refusal(const State& state, JobId job) {
 bool QuotaLeft::admits(JobId job) {
   if (!state_.queues().keys().empty()) return !quota_refusal(state_, job);
   const QueueId queue = state_.job(job).queue;
-  if (!state_.queues().held_above(queue).is_none()) return false;
+  if (state_.job(job).is_refused || !state_.queues().held_above(queue).is_none()) return false;
   const QuotaVector& left = left_of(queue);
   const QuotaVector needed = quota_needed(state_, job);
   for (std::size_t d = 0; d < kQuotaDimensions; ++d)

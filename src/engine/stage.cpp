@@ -14,6 +14,7 @@
 #include "engine/published/preempt_by_count.h"
 #include "engine/reserve/held.h"
 #include "engine/reserve/holds.h"
+#include "engine/victims/stopped_queues.h"
 #include "state/ledger.h"
 
 namespace ashlar {
@@ -36,6 +37,7 @@ void refresh_reservations(EngineData& e, State& state, Cycle&) {
 constexpr Stage kBefore[] = {
     {"renew holds", renew_holds},
     {"rekey queues", rekey},
+    {"stop what stopped queues run", stop_jobs_of_stopped_queues},
     {"absorb changes of the backlog", absorb_changes},
     {"forget outdated fit tables", forget_outdated_tables},
     {"refresh reservations", refresh_reservations},

@@ -183,10 +183,10 @@ inline constexpr std::string_view kDevicesAnnotation = "ashlar.dev/cards";      
 inline constexpr std::string_view kGrantsAnnotation = "ashlar.dev/gpu-grants";  ///< which, and how much of each
 /// The annotation with the queue that a bound pod is charged to, whatever its labels say from then on.
 inline constexpr std::string_view kChargedQueueAnnotation = "ashlar.dev/charged-queue";
-/// The condition of a pod that was stopped for another, as of kube-scheduler's preemption, and how Ashlar's message
-/// begins. Tenants may not write it.
+/// The condition of a pod that was stopped for another or with its queue, as of kube-scheduler's preemption, and how
+/// Ashlar's message begins. Tenants may not write it.
 inline constexpr std::string_view kStoppedCondition = "DisruptionTarget", kStoppedReason = "PreemptionByScheduler",
-                                  kStoppedWords = "stopped for another job (";
+                                  kStoppedWords = "stopped ";
 
 /// A claim of the pod's namespace that it uses, or that is made for one of its generic ephemeral volumes.
 struct ClaimUse {

@@ -75,8 +75,6 @@ PodPhase read_phase(std::string_view text);
 ConditionStatus read_condition_status(std::string_view text);
 /// Decimal resource version; 0 if it is none.
 std::uint64_t read_resource_version(std::string_view text);
-/// RFC 3339 (with optional fraction and zone) to milliseconds since the epoch; kInvalid otherwise.
-Result<Millis> read_time(std::string_view text);
 inline constexpr std::string_view kOwnPrefix = "ashlar.dev/";  ///< of labels and annotations that are ours
 inline constexpr std::string_view kDiskPrefix = "volume ";  ///< of labels that stand for disks, which no user can give
 bool is_our_annotation(std::string_view key);

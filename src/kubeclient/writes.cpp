@@ -243,9 +243,9 @@ http::RequestId evict_pod(Api& api, const PodRef& pod, OnAnswer on_answer, SendG
   return post(api, pod_path(pod.ns, pod.name) + "/eviction", w.take(), told_apart, std::move(may_send));
 }
 
-http::RequestId mark_stopped(Api& api, const PodRef& pod, std::string_view rule, Millis now, OnAnswer on_answer,
+http::RequestId mark_stopped(Api& api, const PodRef& pod, std::string_view why, Millis now, OnAnswer on_answer,
                              SendGuard may_send) {
-  const std::string message = std::string(kStoppedWords) + std::string(rule) + ")";
+  const std::string message = std::string(kStoppedWords) + std::string(why);
   JsonWriter w;
   w.begin_object().key("metadata").begin_object().member("uid", pod.uid.view()).end_object();
   w.key("status").begin_object().key("conditions").begin_array();

@@ -44,8 +44,8 @@ struct PodRef {
 /// kDisruptionBudget: it is no trouble of the server's.
 inline constexpr std::string_view kDisruptionBudget = "DisruptionBudget";
 http::RequestId evict_pod(Api& api, const PodRef& pod, OnAnswer on_answer, SendGuard may_send = {});
-/// Strategic-merge PATCH of pods/NAME/status: kStoppedCondition, with the rule.
-http::RequestId mark_stopped(Api& api, const PodRef& pod, std::string_view rule, Millis now, OnAnswer on_answer,
+/// Strategic-merge PATCH of pods/NAME/status: kStoppedCondition, with its words after kStoppedWords.
+http::RequestId mark_stopped(Api& api, const PodRef& pod, std::string_view why, Millis now, OnAnswer on_answer,
                              SendGuard may_send = {});
 
 /// Condition to set, with the caller's reason and message.

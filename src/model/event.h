@@ -42,7 +42,7 @@ struct QueueDefined {
   std::vector<QuotaLimit> limits = {};  ///< further ones; a key not named is unlimited
   std::vector<QuotaShare> shares = {};  ///< of any keys, the dimensions among them
   QueueRank rank = {};
-  bool is_held = false;                ///< nothing of it, and of those below it, starts
+  QueueGate gate = {};
   std::vector<QueueUsage> usage = {};  ///< what it is to have used so far, of these; of others it is as it was
   StopRules stops = {};
 };  ///< first or changed; parent none only for the root (row 0)

@@ -54,7 +54,7 @@ std::string_view wake_name(const Verdict& verdict) {
     case WakeOn::kCapacity:
       return never_fits ? "NodeAdded" : "JobEnded";
     case WakeOn::kQuota:
-      if (!verdict.reasons.empty() && verdict.reasons.front().code == ReasonCode::kQueueHeld) return "QueueReleased";
+      if (!verdict.reasons.empty() && is_of_gate(verdict.reasons.front().code)) return "QueueReleased";
       return never_fits ? "QuotaRaised" : "QuotaFreed";
     case WakeOn::kMembers:
       return "MembersAdded";
@@ -69,7 +69,8 @@ std::string_view wake_name(const Verdict& verdict) {
 }
 
 std::string_view stop_reason_name(StopReason reason) {
-  static constexpr std::string_view kNames[] = {"", "LowerPriority", "Newer", "Reclaimed", "WhileBorrowing", "Longer"};
+  static constexpr std::string_view kNames[] = {"",       "LowerPriority", "Newer", "Reclaimed", "WhileBorrowing",
+                                                "Longer", "QueueStopped"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 
@@ -79,7 +80,8 @@ std::string_view stop_reason_words(StopReason reason) {
                                                 "it is the newer one",
                                                 "its queue had borrowed what is guaranteed to the other's",
                                                 "both queues borrow, and its priority is lower",
-                                                "it needs much longer yet"};
+                                                "it needs much longer yet",
+                                                "its queue, or one above it, is stopped"};
   return kWords[static_cast<std::size_t>(reason)];
 }
 

@@ -44,8 +44,16 @@ struct Bind {
   DeviceMask devices;
   DeviceShare each = {};  ///< what it holds of each of these devices
 };
-/// By which rule a job was stopped for another one.
-enum class StopReason : std::uint8_t { kNone, kLowerPriority, kNewer, kReclaimed, kWhileBorrowing, kLonger };
+/// By which rule a job was stopped, for another one or with its queue.
+enum class StopReason : std::uint8_t {
+  kNone,
+  kLowerPriority,
+  kNewer,
+  kReclaimed,
+  kWhileBorrowing,
+  kLonger,
+  kQueueStopped
+};
 std::string_view stop_reason_name(StopReason reason);
 /// "its priority is lower": why it was the one to be stopped; empty for none.
 std::string_view stop_reason_words(StopReason reason);

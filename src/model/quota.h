@@ -56,6 +56,22 @@ struct QueueRank {
   friend bool operator==(const QueueRank&, const QueueRank&) = default;
 };
 
+/// What of a queue, and of those below it, may start, as its administrator has set it.
+struct QueueGate {
+  enum class Is : std::uint8_t {
+    kOpen,
+    kHeld,      ///< nothing starts
+    kDraining,  ///< jobs that come from now on are refused; those that were there start as usual
+    kStopped,   ///< nothing starts, and what runs is stopped
+  };
+  Is is = Is::kOpen;
+  Millis drained_since{0};  ///< kDraining: jobs submitted before this are taken whenever they come
+
+  bool starts_nothing() const { return is == Is::kHeld || is == Is::kStopped; }
+  bool refuses(Millis submitted) const { return is == Is::kDraining && submitted >= drained_since; }
+  friend bool operator==(const QueueGate&, const QueueGate&) = default;
+};
+
 /// What a member with this demand uses of the key on a node of its class.
 inline std::int64_t amount_of(const Demand& demand, const QuotaKey& key) {
   return key.resource.is_none() ? demand.devices.milli_total() : amount_of(demand, key.resource);

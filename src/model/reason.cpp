@@ -194,7 +194,7 @@ constexpr ReasonRow kRows[] = {
      .name = "KeptByGuarantees",
      .subject = Subject::kQueue,
      .numbers = {{{{}, kDimension}, {"%-kept", kQuota}, {"limit", kQuota}}},
-     .english = "queue {subject} keeps {1#} of its {2} for guarantees that are not lent"},
+     .english = "queue {subject} keeps {1#} of its {2} for guarantees that are not lent{detail}"},
     {.code = ReasonCode::kQueueHeld,
      .name = "QueueHeld",
      .subject = Subject::kQueue,
@@ -202,6 +202,10 @@ constexpr ReasonRow kRows[] = {
     {.code = ReasonCode::kSearchPutOff,
      .name = "SearchPutOff",
      .english = "searches for gangs of its namespace take long, and it waits for its turn"},
+    {.code = ReasonCode::kQueueDraining,
+     .name = "QueueDraining",
+     .subject = Subject::kQueue,
+     .english = "queue {subject} is being drained: it takes no new jobs until it is released"},
 };
 
 constexpr bool are_in_order() {

@@ -46,8 +46,13 @@ enum class ReasonCode : std::uint8_t {
   kKeptByGuarantees,  ///< as kQuotaExhausted: with what queues below keep of their guarantees
   kQueueHeld,
   kSearchPutOff,
+  kQueueDraining,
 };
-inline constexpr ReasonCode kLastReason = ReasonCode::kSearchPutOff;
+/// Whether it ends when the queue that it names is released.
+constexpr bool is_of_gate(ReasonCode code) {
+  return code == ReasonCode::kQueueHeld || code == ReasonCode::kQueueDraining;
+}
+inline constexpr ReasonCode kLastReason = ReasonCode::kQueueDraining;
 
 /// The object of kLimitReached: of the search for a place the kinds of members placed, the steps of exact search or the
 /// nodes looked at; or the search for a proof that the job could or could not run on the empty cluster.

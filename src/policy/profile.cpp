@@ -153,8 +153,6 @@ std::optional<ProfileProblem> validate(const Profile& profile) {
       if (tier.size() > 1 && is_exclusive(*policy)) return ProfileProblem{"tiers", must_be_alone(*policy)};
   if (profile.grace < Millis(0) || profile.grace > Profile::kGraceMax)
     return ProfileProblem{"grace", "grace must be at most 1h"};
-  if (profile.victim == VictimRule::kNone && profile.grace > Millis(0))
-    return ProfileProblem{"grace", "grace is that of jobs which are stopped; with victim: none there are none"};
   const bool is_by_quota = profile.victim == VictimRule::kByQuotaUnverified;
   if (is_by_quota && profile.order->running == nullptr)
     return ProfileProblem{"victim", "victim: by-quota-unverified needs an order of running jobs, which " +

@@ -61,6 +61,7 @@ struct ReplayRules {
 struct Profile {
   static constexpr std::size_t kTiersMax = 4;    ///< 16 bits of the 64-bit key each
   static constexpr Millis kGraceMax{3'600'000};  ///< what takes its place waits for so long
+  static constexpr Millis kAgeingMax{std::int64_t{366} * 24 * 3'600'000};
   static constexpr Millis kHalfLifeMax{std::int64_t{366} * 24 * 3'600'000};
 
   std::string name;
@@ -72,10 +73,12 @@ struct Profile {
   Blocking blocking = Blocking::kSkip;
   PlacementRule placement = PlacementRule::kScored;
   VictimRule victim = VictimRule::kNone;
-  Millis grace{0};                       ///< for which the pods of a stopped job run on and keep their devices
-  Millis half_life{86'400'000};          ///< of what queues have used; 0: only what they use now counts
-  Millis cadence{0};                     ///< decide only at multiples of this (0 = whenever there are events)
-  FgdMix mix;                            ///< expected pods of FGD; empty if not used
+  Millis grace{0};               ///< for which the pods of a stopped job run on and keep their devices
+  Millis half_life{86'400'000};  ///< of what queues have used; 0: only what they use now counts
+  Millis ageing{
+      600'000};       ///< after so long a waiting job holds nodes of which nobody knows when they are free; 0: never
+  Millis cadence{0};  ///< decide only at multiples of this (0 = whenever there are events)
+  FgdMix mix;         ///< expected pods of FGD; empty if not used
   std::uint64_t seed = 1;                ///< of every random choice
   bool is_default_domain_search = true;  ///< gangs without topology requirements still prefer few innermost domains
   ReplayRules replay;

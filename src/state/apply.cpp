@@ -34,14 +34,16 @@ struct Applier {
   }
   void operator()(const DeviceClassDefined& e) { s.cluster_.define(e.id, e.device_class); }
   void operator()(const QueueDefined& e) {
+    const bool refused_any = s.queues_.is_any(QueueGate::Is::kDraining);
     const std::size_t keys = s.queues_.keys().size(), shares = s.queues_.shares().columns().size();
     const std::vector<NodeId> held = s.yielding_.nodes();
     s.change_kept(held,
-                  [&] { s.queues_.define(e.id, e.parent, e.quota, e.limits, e.shares, e.rank, e.is_held, e.stops); });
+                  [&] { s.queues_.define(e.id, e.parent, e.quota, e.limits, e.shares, e.rank, e.gate, e.stops); });
     for (const QueueUsage& usage : e.usage) s.queues_.record_usage(e.id, usage);
     for (const NodeId n : held) note_node_change(n);  // its jobs may be for other holds now
     s.charge_new_keys(keys);
     s.count_new_shares(shares);
+    if (refused_any) take_released();
   }
   void operator()(const NodeSeen& e) {
     const std::vector<Displaced> displaced = lift_from_devices(e.node, e.facts.devices.count);
@@ -113,6 +115,7 @@ struct Applier {
       j.spec = w.spec;
       s.gangs_.enter(w.job, w.spec);
     }
+    j.is_refused = !s.queues_.refusing_above(w.queue, w.submitted).is_none();
     s.set_minimum(w.job, w.members_min);
     s.add_members(w.job, w.members);
     s.settle_backlog(w.job);
@@ -251,6 +254,15 @@ struct Applier {
     s.settle_backlog(m.job);
   }
 
+  /// Jobs that no queue refuses any more.
+  void take_released() {
+    for (std::size_t row = 0; row < s.job_rows(); ++row) {
+      const Job& j = s.job(JobId(row));
+      if (!j.is_refused || !s.queues_.refusing_above(j.queue, j.submitted).is_none()) continue;
+      s.job_row(JobId(row)).is_refused = false;
+      s.refresh_backlog(JobId(row));
+    }
+  }
   /// Which of its own members the rules of a waiting gang mean may be others now.
   void refresh_gangs_with_company() {
     for (std::size_t row = 0; row < s.job_rows(); ++row) {

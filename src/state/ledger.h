@@ -50,11 +50,11 @@ class Ledger {
   void run(JobId id, Millis now) const { state_->run(id, now); }
   /// The job no longer runs: its end leaves the timeline; served and remaining are updated.
   void stop(JobId id, Millis now) const { state_->stop(id, now); }
-  /// A running job gives way for another: it has left its nodes, and waits again, as old as it was, once its pods are
-  /// reported gone (Evicted).
+  /// A job gives way for another, or with its queue (`for_job` none): it has left its nodes, and waits again, as old as
+  /// it was, once its pods are reported gone (Evicted).
   void give_way(JobId id, JobId for_job, Millis now) const {
-    state_->gave_way_.note(id, for_job);
-    state_->job_row(id).has_given_way = true;
+    if (!for_job.is_none()) state_->gave_way_.note(id, for_job);
+    set_given_way(id, true);
     state_->note_end(id, now);
     state_->stop(id, now);
     state_->each_member(id, [&](MemberId m, const Member& member) {
@@ -62,8 +62,10 @@ class Ledger {
       state_->note_freed(member.node);
       state_->take_off(m);
     });
-    state_->leave_backlog(id);
+    state_->settle_backlog(id);
   }
+  void set_given_way(JobId id, bool has) const { state_->job_row(id).has_given_way = has; }
+  void set_leaving(MemberId id, bool is_leaving) const { state_->set_leaving(id, is_leaving); }
   /// The same of a member beyond its job's minimum: the others run on. Nothing of the job is placed until its pod is
   /// reported gone.
   void give_way(MemberId member, JobId for_job) const {

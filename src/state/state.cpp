@@ -199,6 +199,7 @@ void State::start(JobId id, Millis now) {
 void State::run(JobId id, Millis now) {
   Job& j = jobs_[id.row()];
   j.is_started = true;
+  j.is_refused = false;
   j.started_at = std::min(now, std::exchange(j.runs_since, Millis::max()));
   j.start_seq = next_seq_++;
   j.end_at = j.late_end_if_started(j.started_at);
@@ -312,7 +313,7 @@ GivenDevices State::clip(const GivenDevices& given, NodeId node, const DeviceReq
 void State::settle_backlog(JobId id) {
   Job& j = jobs_[id.row()];
   const bool should = j.is_live && j.is_ours && j.members_placed < j.members_present && has_minimum_present(id) &&
-                      j.members_leaving == 0;
+                      j.members_leaving == 0 && !j.has_given_way;
   if (should == j.is_in_backlog) return;
   j.is_in_backlog = should;
   backlog_size_ += should ? 1 : std::uint64_t(-1);

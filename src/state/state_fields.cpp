@@ -355,9 +355,9 @@ bool StateFields::are_sound(const State& s) {
         !all_of(q.key_used_[k], is_number))
       return false;
   }
-  if (q.ranks_.size() != queues || q.is_held_.size() != queues || q.stops_.size() != queues ||
+  if (q.ranks_.size() != queues || q.gates_.size() != queues || q.stops_.size() != queues ||
       !all_of(q.stops_, [](const StopRules& r) { return r.is_sound(); }) || !all_of(q.ranks_, is_rank) ||
-      !are_shares_sound(q))
+      !all_of(q.gates_, [](const QueueGate& g) { return is_number(g.drained_since.value); }) || !are_shares_sound(q))
     return false;
   const auto is_record = [&](const QueueTree::RecordedUsage& r) {
     return r.queue.row() < queues && r.amount >= 0 && is_number(r.amount);

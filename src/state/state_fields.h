@@ -20,7 +20,7 @@ struct StateFields {
     visit(s.queues_.parent_), visit(s.queues_.wanted_parent_), visit(s.queues_.quota_), visit(s.queues_.used_),
         visit(s.queues_.is_known_), visit(s.queues_.change_count_), visit(s.queues_.used_sums_.beyond);
     visit(s.queues_.keys_), visit(s.queues_.key_limits_), visit(s.queues_.key_used_), visit(s.queues_.shares_.columns_);
-    visit(s.queues_.shares_.capacity_sums_.beyond), visit(s.queues_.ranks_), visit(s.queues_.is_held_),
+    visit(s.queues_.shares_.capacity_sums_.beyond), visit(s.queues_.ranks_), visit(s.queues_.gates_),
         visit(s.queues_.stops_), visit(s.queues_.recorded_usage_);
     visit(s.timeline_.blocks_);
     visit(s.demands_), visit(s.demand_quota_), visit(s.jobs_), visit(s.members_), visit(s.backlog_changes_),

@@ -18,7 +18,7 @@ namespace ashlar::store {
 
 /// Incremented whenever the bytes of an event, a plan, a profile or a snapshot change their meaning. A reader reads its
 /// own version only.
-inline constexpr std::uint32_t kFormatVersion = 24;
+inline constexpr std::uint32_t kFormatVersion = 25;
 
 void encode_event(ByteWriter& out, const Event& event);
 void decode_event(ByteReader& in, Event& event);

@@ -117,6 +117,7 @@ struct Guard {
       if (!is_known_kind(usage.of)) return "a queue's usage names a resource or a model out of bounds";
       if (usage.amount < 0 || usage.amount > QueueUsage::kAmountMax) return "a queue's usage is impossible";
     }
+    if (!is_moment(e.gate.drained_since)) return "the time since when a queue drains is impossible";
     if (!e.stops.is_sound()) return "the time for which a queue's jobs are protected is impossible";
     if (e.rank.weight < 1 || e.rank.weight > QueueRank::kWeightMax) return "a queue's weight is impossible";
     return is_near(e.id, s.queues().rows()) ? nullptr : "a queue's row is out of bounds";

@@ -61,7 +61,9 @@ inline constexpr StopRules::Own kLastOf<StopRules::Own> = StopRules::Own::kLower
 template <>
 inline constexpr StopRules::Reclaims kLastOf<StopRules::Reclaims> = StopRules::Reclaims::kAny;
 template <>
-inline constexpr StopReason kLastOf<StopReason> = StopReason::kLonger;
+inline constexpr StopReason kLastOf<StopReason> = StopReason::kQueueStopped;
+template <>
+inline constexpr QueueGate::Is kLastOf<QueueGate::Is> = QueueGate::Is::kStopped;
 template <>
 inline constexpr Member::Phase kLastOf<Member::Phase> = Member::Phase::kBound;
 

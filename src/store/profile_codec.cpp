@@ -31,6 +31,7 @@ struct Written {
   VictimRule victim = VictimRule::kNone;
   Millis grace;
   Millis half_life;
+  Millis ageing;
   Millis cadence;
   std::vector<FgdClass> mix;
   std::uint64_t seed = 0;
@@ -47,7 +48,7 @@ Result<const Policy*> known(const Policy* policy, const char* kind, const std::s
 }  // namespace
 
 // `replay` is left out: it concerns the world of a replayed trace, not decisions.
-static_assert(boost::pfr::tuple_size_v<Profile> == 16,
+static_assert(boost::pfr::tuple_size_v<Profile> == 17,
               "a field was added to Profile: write it here too, and raise kFormatVersion");
 
 std::string bytes_of(const Profile& profile) {
@@ -62,6 +63,7 @@ std::string bytes_of(const Profile& profile) {
             profile.victim,
             profile.grace,
             profile.half_life,
+            profile.ageing,
             profile.cadence,
             profile.mix.classes,
             profile.seed,
@@ -107,6 +109,7 @@ Result<Profile> profile_of(std::string_view bytes) {
   if (w.grace < Millis(0) || w.grace > Profile::kGraceMax) return invalid("the profile's grace is impossible");
   if (w.half_life < Millis(0) || w.half_life > Profile::kHalfLifeMax)
     return invalid("the profile's half-life is impossible");
+  if (w.ageing < Millis(0) || w.ageing > Profile::kAgeingMax) return invalid("the profile's ageing is impossible");
   if (w.cadence < Millis(0) || w.cadence > kCadenceMax) return invalid("the profile's cadence is impossible");
   if (w.mix.size() > kMixClassesMax)
     return invalid("the profile's mix has more than " + std::to_string(kMixClassesMax) + " classes");
@@ -125,6 +128,7 @@ Result<Profile> profile_of(std::string_view bytes) {
   profile.victim = w.victim;
   profile.grace = w.grace;
   profile.half_life = w.half_life;
+  profile.ageing = w.ageing;
   profile.cadence = w.cadence;
   profile.mix.classes = std::move(w.mix);
   profile.seed = w.seed;

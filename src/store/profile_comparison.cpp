@@ -122,6 +122,9 @@ void ProfileComparison::align(const State& recorded, JobId job, Millis now) {
     const DeviceGrantsId row = Ledger(state_).intern({grants.begin(), grants.end()});
     Ledger(state_).place(id, wanted.node, wanted.devices, wanted.phase, row);
   });
+  Ledger(state_).set_given_way(job, recorded.job(job).has_given_way);
+  state_.each_member(
+      job, [&](MemberId id, const Member&) { Ledger(state_).set_leaving(id, recorded.member(id).is_leaving); });
   const bool should_run = recorded.job(job).is_started;
   if (state_.job(job).is_started && !should_run) Ledger(state_).stop(job, now);
   if (!state_.job(job).is_started && should_run) Ledger(state_).run(job, now);

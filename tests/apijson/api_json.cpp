@@ -11,6 +11,7 @@
 
 #include "folders.h"
 #include "kubeclient/pod_builder.h"
+#include "text/moment_text.h"
 
 namespace ashlar::kube {
 namespace {
@@ -63,7 +64,7 @@ void set_text(Message& message, const char* field, const std::string& text) {
 }
 
 void set_time(Message& message, const json::value& value) {
-  const Result<Millis> time = read_time(text_of(value));
+  const Result<Millis> time = parse_moment(text_of(value));
   ASSERT_TRUE(time.ok()) << time.error().message;
   const Reflection& reflection = *message.GetReflection();
   const Descriptor& type = *message.GetDescriptor();

@@ -203,7 +203,8 @@ std::vector<Remedy> search(Rehearsal& rehearsal, const State& state, const Engin
 std::vector<Remedy> find_remedies(const State& state, const Engine& engine, JobId job, const RemedyOptions& options) {
   if (options.tries != nullptr) *options.tries = 0;
   if (!is_its_turn(engine, job) || state.first_waiting_member(job).is_none()) return {};
-  if (!state.queues().held_above(state.job(job).queue).is_none()) return {};  // no change of the job releases its queue
+  const Job& j = state.job(job);
+  if (j.is_refused || !state.queues().held_above(j.queue).is_none()) return {};  // no change of it releases its queue
   Rehearsal rehearsal(state, engine, job, options.counts_devices);
   std::vector<Remedy> found = search(rehearsal, state, engine, job, options);
   if (options.tries != nullptr) *options.tries = rehearsal.tries();

@@ -78,6 +78,7 @@ EquivalenceClass class_of(const State& state, JobId id) {
   if (j.members_placed > 0) key.only = id;
   if (key.is_gang()) key.tenant = j.tenant;
   key.stops_none = j.stopping.stops_none;
+  key.is_refused = j.is_refused;
   if (j.members_placed > 0 && !j.within.is_none()) key.anchor = state.anchor(id, j.within);
   key.meant = meant_by_rules(state, id, key);
   return key;
@@ -131,7 +132,7 @@ void PendingQueue::list_head(ClassId id) {
     return;
   }
   if (waits_for_room(job_class.verdict) && !head.entry.is_surplus &&
-      job_class.verdict.kind != VerdictKind::kNeverFits) {  // what can never run blocks no job
+      job_class.verdict.kind != VerdictKind::kNeverFits && !job_class.key.is_refused) {  // those block no job
     const QueueId queue = job_class.key.queue;
     spare_head_.insert(of_queue(queue).blocked, head);
     if (queue.row() >= has_blocked_.size()) has_blocked_.resize(of_queue_.size());

@@ -48,6 +48,7 @@ struct EquivalenceClass {
   GangSpecId spec;              ///< its groups
   std::uint32_t tenant = 0;     ///< of gangs: each pays for the searches for its own
   bool stops_none = false;      ///< others are not stopped for it
+  bool is_refused = false;      ///< its queue is draining, see Job::is_refused
   DomainId anchor;              ///< domain of members already placed (then the job is its own class)
   JobId only;                   ///< set for jobs that are placed in part
   std::vector<MemberRun> runs;  ///< of the waiting members if they differ, or are in groups

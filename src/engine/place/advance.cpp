@@ -66,16 +66,23 @@ void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQ
   park(e, state, cycle, head.job_class, verdict);
 }
 
+/// Whether what others keep of the cluster is not why the job waits: it requests more than all nodes have.
+bool exceeds_the_cluster(const State& state, JobId job, const Reason& refusal) {
+  if (refusal.code != ReasonCode::kKeptByGuarantees || QueueId(refusal.subject) != QueueTree::kRoot) return false;
+  const auto number = static_cast<std::size_t>(refusal.numbers[0]);
+  return number < kQuotaDimensions && quota_needed(state, job)[number] > refusal.numbers[2];
+}
+
 /// Its queue does not admit the class's first job: others are stopped for it, or it waits, or never runs, and the
 /// verdict gives the reason. False if the queue admits it.
 bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   const std::optional<Reason> refusal = quota_refusal(state, head.entry.job);
   if (!refusal) return false;
   const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
-  const bool is_held = refusal->code == ReasonCode::kQueueHeld;
+  const bool is_held = is_of_gate(refusal->code);
   const VerdictKind waits = is_held ? VerdictKind::kWaits : VerdictKind::kOverQuota;
   if (!is_never && !is_held && make_room(e, state, cycle, head)) return true;
-  if (!is_never && cycle.impossible.contains(head.job_class))
+  if (!is_never && (cycle.impossible.contains(head.job_class) || exceeds_the_cluster(state, head.entry.job, *refusal)))
     park_for_shortage(e, state, cycle, head, std::nullopt);
   else
     park(e, state, cycle, head.job_class,

@@ -69,12 +69,28 @@ void ExpectedEnds::pass_put_off() const {
   put_off_.pop_back();
 }
 
+void ExpectedEnds::add_unknown(const State& state, Millis since) {
+  for (std::size_t queue = 0; queue < state.running().rows(); ++queue)
+    for (const JobId job : state.running().in(QueueId(queue)))
+      if (as_of_.of(state.job(job)) == Millis::max()) unknown_.push_back({{}, state.job(job).devices_total, job});
+  std::ranges::sort(unknown_, {}, [&](const Timeline::End& end) {
+    const Job& job = state.job(end.job);
+    const auto turn = static_cast<std::int64_t>(job.start_seq);
+    return std::pair(job.started_at > since, job.started_at > since ? turn : -turn);
+  });
+  for (std::size_t i = 0; i < unknown_.size(); ++i) unknown_[i].at = kUnknown + Millis(static_cast<std::int64_t>(i));
+}
+
 bool ExpectedEnds::reaches(std::size_t count) const {
   while (listed_.size() < count) {
     const Timeline::End* end = next_put_off();
     const bool is_put_off = end != nullptr && (next_ == ends_.end() || *end < *next_);
     if (!is_put_off) end = next_ == ends_.end() ? nullptr : &*next_;
-    if (end == nullptr || end->at == Millis::max()) break;
+    if (end == nullptr || end->at == Millis::max()) {
+      if (unknown_listed_ == unknown_.size()) break;
+      listed_.push_back(unknown_[unknown_listed_++]);
+      continue;
+    }
     listed_.push_back(*end);
     if (is_put_off)
       pass_put_off();
@@ -129,7 +145,17 @@ std::optional<Millis> EarliestStart::run(Millis before) {
   }
   const Millis at = enough_devices();
   if (at >= before) return std::nullopt;
-  std::size_t first = moments_needed(at);
+  return search_from(moments_needed(at), before);
+}
+
+bool EarliestStart::run_draining(Millis since) {
+  start_over();
+  ends_.add_unknown(state_, since);
+  const std::size_t known = count_before(ExpectedEnds::kUnknown);
+  return search_from(std::max(moments_needed(Millis(0)), known + 1), Millis::max()).has_value();
+}
+
+std::optional<Millis> EarliestStart::search_from(std::size_t first, Millis before) {
   while (reaches(first) && moments_[first - 1].at < before) {
     const std::size_t enough = least_within(first, std::min(stretch_from(first), before));
     if (enough == 0) continue;
@@ -444,7 +470,7 @@ EarliestStart::Fit EarliestStart::fit_after(std::size_t moments, Freed freed) {
   std::vector<const Reservation*> later;
   for (const Reservation* p : ahead_) {
     if (presence_of(*p, at) == Presence::kApart) continue;
-    if (p->at > at)
+    if (p->at > at || (p->is_draining && at < ExpectedEnds::kUnknown))
       later.push_back(p);
     else if (!seat(*p))
       return Fit::kNoRoom;

@@ -24,6 +24,11 @@ class ExpectedEnds {
   ExpectedEnds(const State& state, Millis now, EndsBy by = EndsBy::kLate);
   /// The late ends, as of the last time that those were brought up; they must outlive this.
   ExpectedEnds(const State& state, const PutOffEnds& put_off);
+  /// Of those of which no end is known, a moment each after all that is known. First those that ran at that time, the
+  /// newest first: what has run for long mostly runs on for long. Those that have started since come last, in order, so
+  /// that no start changes the order of others.
+  static constexpr Millis kUnknown{std::int64_t{1} << 58};
+  void add_unknown(const State& state, Millis since);
   /// Whether there are this many.
   bool reaches(std::size_t count) const;
   /// One of those reached.
@@ -52,6 +57,8 @@ class ExpectedEnds {
   const PutOffEnds* kept_ = nullptr;
   mutable PutOffEnds::Iterator next_kept_{nullptr};
   Timeline::Ends ends_;
+  std::vector<Timeline::End> unknown_;
+  mutable std::size_t unknown_listed_ = 0;
   mutable std::vector<Timeline::End> listed_;
   mutable Timeline::Ends::Iterator next_;
 };
@@ -65,6 +72,9 @@ class EarliestStart {
   /// The earliest time before `before`. On success the trial holds the placed job, without the jobs that end by then
   /// and with the jobs with reservations that run then.
   std::optional<Millis> run(Millis before = Millis::max());
+  /// The same where no end that is known is enough: as few jobs as possible without a known end are expected to end, in
+  /// the order of ExpectedEnds::add_unknown. Whether there is a place then.
+  bool run_draining(Millis since);
   /// Whether it is still the reserved time, found without a search: too little ends before it, and at it the reserved
   /// nodes have room. On success the trial is as after run(). False where that does not tell; run() may follow in
   /// the same state, and goes on with what is known by then.
@@ -80,6 +90,7 @@ class EarliestStart {
   /// Whether the reservation's job and this one, started at that time, overlap.
   Presence presence_of(const Reservation& reservation, Millis at) const;
 
+  std::optional<Millis> search_from(std::size_t first, Millis before);
   /// Whether there are this many moments. They are listed as far as needed so far.
   bool reaches(std::size_t count);
   /// Number of moments before that time, of the first `most`; it is known of the first `known` that they are.

@@ -193,7 +193,8 @@ ReservedClaim claim_of(const State& state, MemberId member, NodeId node) {
 }
 
 bool Reservation::is_due(const State& state, Millis now) const {
-  return queue_changes_seen != state.queues().change_count() ||
+  const bool is_of_age_now = at == Millis::max() && made_at < holds_from && holds_from <= now;
+  return queue_changes_seen != state.queues().change_count() || is_of_age_now ||
          (has_news(state, now) && now - made_at >= kRenewedAfter);
 }
 
@@ -201,7 +202,10 @@ Millis Reservation::next_look(const State& state, Millis now) const {
   return has_news(state, now) ? made_at + kRenewedAfter : at;
 }
 
-Millis Reservation::reserved_at(Millis now) const { return at > now ? at : made_at + kRenewedAfter; }
+Millis Reservation::reserved_at(Millis now) const {
+  if (is_draining) return Millis::max();
+  return at > now ? at : made_at + kRenewedAfter;
+}
 
 bool Reservation::allows(const State& state, std::span<const Trial::Step> steps, Beside beside) const {
   const QuotaTaken taken = quota_taken(state, steps);

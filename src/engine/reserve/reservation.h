@@ -83,9 +83,12 @@ struct Reservation {
   /// the job waits for quota of this one, and its reservation binds only jobs below it; none: binds all
   QueueId limiting;
   Millis made_at;
-  Millis at = Millis::max();                ///< max(): no expected end allows it, so no job need wait for it
-  Millis ends = Millis::max();              ///< when the job, started then, ends, by the same ends as those before it
-  Millis lasts = Millis::max();             ///< by when it will have ended in nine of ten cases
+  Millis at = Millis::max();     ///< max(): no expected end allows it, so no job need wait for it
+  Millis ends = Millis::max();   ///< when the job, started then, ends, by the same ends as those before it
+  Millis lasts = Millis::max();  ///< by when it will have ended in nine of ten cases
+  /// From when on the job has waited so long that it holds nodes although nobody knows when they are free.
+  Millis holds_from = Millis::max();
+  bool is_draining = false;  ///< it does: `at` says since when, and nothing is brief enough to start on its nodes
   std::uint64_t unforeseen_frees_seen = 0;  ///< State::unforeseen_frees() then
   std::uint64_t queue_changes_seen = 0;     ///< QueueTree::change_count() then
   std::vector<Place> places;                ///< where its members will be placed
@@ -103,7 +106,7 @@ struct Reservation {
   bool is_due(const State& state, Millis now) const;
   /// When it is worth another look, if nothing else happens until then.
   Millis next_look(const State& state, Millis now) const;
-  /// The reserved time for reports: never a time that has passed.
+  /// The reserved time for reports: never a time that has passed; max() if it is not known.
   Millis reserved_at(Millis now) const;
   /// Whether it would be useless for a job of that queue to keep off. A job that waits for quota is delayed only by
   /// jobs under the same limit.
@@ -117,9 +120,9 @@ struct Reservation {
   }
   /// Whether it leaves to others what that one leaves.
   bool is_like(const Reservation& other) const {
-    return limiting == other.limiting && at == other.at && ends == other.ends && lasts == other.lasts &&
-           places == other.places && spares == other.spares && quota_spares == other.quota_spares &&
-           quota_kept == other.quota_kept && quota_claims == other.quota_claims;
+    return limiting == other.limiting && at == other.at && is_draining == other.is_draining && ends == other.ends &&
+           lasts == other.lasts && places == other.places && spares == other.spares &&
+           quota_spares == other.quota_spares && quota_kept == other.quota_kept && quota_claims == other.quota_claims;
   }
   /// Lowers, for each of these nodes, the count of members of that demand to what fits there beside it, were they to
   /// last beyond it: never too low, and exact but for shares of devices. Claims of the member's own job are counted.

@@ -31,6 +31,10 @@ std::vector<JobId> jobs_against_all(std::span<const Reservation> reservations) {
   return jobs;
 }
 
+Millis holds_from(const Profile& profile, const Job& job) {
+  return profile.ageing == Millis(0) ? Millis::max() : job.queued_at + profile.ageing;
+}
+
 /// Undoes all that was tried in the trial, since `changes_before` of the cluster; no cache looks at it again.
 void undo(const PlacementContext& context, Availability& availability, std::uint64_t changes_before) {
   context.trial.rollback_to(0);
@@ -52,6 +56,13 @@ void note_found(const PlacementContext& context, Millis at, EndsBy by, Reservati
   });
   made.note_spares(state, context.trial.steps());
   made.note_quota_spares(state);
+}
+
+/// Where no end that is known is enough, the job holds the nodes where it has room once others have ended.
+void note_drained(const PlacementContext& context, EarliestStart& drain, EndsBy by, Reservation& made) {
+  if (!drain.run_draining(made.holds_from)) return;
+  note_found(context, made.holds_from, by, made);
+  made.is_draining = true;
 }
 
 }  // namespace
@@ -234,13 +245,9 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
                    .job_class = job_class.key,
                    .limiting = limiting,
                    .made_at = now,
+                   .holds_from = holds_from(context.profile, state.job(job)),
                    .unforeseen_frees_seen = state.unforeseen_frees(),
-                   .queue_changes_seen = state.queues().change_count(),
-                   .places = {},
-                   .spares = {},
-                   .quota_spares = {},
-                   .quota_kept = {},
-                   .quota_claims = {}};
+                   .queue_changes_seen = state.queues().change_count()};
   if (!search || !ahead.empty()) {
     ahead = ahead_of(state, pending, blocked.entry, blocked.queue);
     search.emplace(context, job, expected_ends(state, now), availability_, ahead);
@@ -249,6 +256,9 @@ const Reservation& Reservations::to(const PlacementContext& context, const Pendi
   if (const auto at = search->run()) {
     note_found(context, *at, by_, made);
     claim_from_those_ahead(state, made, ahead, counted);
+  } else if (made.holds_from <= now) {
+    EarliestStart drain(context, job, expected_ends(state, now), availability_, ahead);
+    note_drained(context, drain, by_, made);
   }
   undo(context, availability_, changes_before);
   for (Reservation& p : reservations_)

@@ -19,6 +19,7 @@
 #include "kubeclient/decode/json_reader.h"
 #include "kubeclient/json_writer.h"
 #include "kubeclient/pod_builder.h"
+#include "text/moment_text.h"
 
 extern char** environ;
 
@@ -166,7 +167,7 @@ Result<ExecCredential> parse_exec_credential(const std::string& text) {
         else if (name == "clientKeyData")
           credential.key_pem = json::text_of(part);
         else if (name == "expirationTimestamp" && !json::is_null(part)) {
-          Result<Millis> time = read_time(json::text_of(part));
+          Result<Millis> time = parse_moment(json::text_of(part));
           if (time)
             credential.expires = *time;
           else

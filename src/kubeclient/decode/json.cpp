@@ -6,6 +6,7 @@
 #include "kubeclient/decode/unknown_fields.h"
 #include "kubeclient/decode/wire_schema.h"
 #include "kubeclient/pod_builder.h"
+#include "text/moment_text.h"
 
 namespace ashlar::kube::json {
 namespace {
@@ -14,7 +15,7 @@ constexpr std::size_t kObjectMeta = proto::wire_message("ObjectMeta");
 
 void read_meta_time(Value value, Millis& into, std::string_view where, std::string& problem) {
   if (is_null(value)) return;
-  const Result<Millis> time = read_time(text_of(value));
+  const Result<Millis> time = parse_moment(text_of(value));
   if (!time) return note(problem, where, time.error());
   into = *time;
 }

@@ -163,7 +163,8 @@ void JobHistory::note_placed(const State& state, const Engine& engine, const Pla
     if (std::any_of(reservations.begin(), reservations.end(), is_ahead)) series_->backfilled.Increment();
   }
   for (const Reservation& reservation : engine.reservations())
-    if (reservation.at != Millis::max()) promised_.try_emplace(reservation.entry.job, reservation.at);
+    if (reservation.at != Millis::max() && !reservation.is_draining)
+      promised_.try_emplace(reservation.entry.job, reservation.at);
 }
 
 void JobHistory::settle(const State& state, Millis now) {

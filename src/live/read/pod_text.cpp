@@ -133,7 +133,8 @@ class NamesOf final : public ReasonNames {
     if (r.code == ReasonCode::kLimitReached) {
       return limit_text(r);
     }
-    if (r.code == ReasonCode::kQuotaExhausted) return has_times_ ? requested_text(r) : "";
+    if (r.code == ReasonCode::kQuotaExhausted || r.code == ReasonCode::kKeptByGuarantees)
+      return has_times_ ? requested_text(r) : "";
     if (r.code == ReasonCode::kCapacityHeld) {
       const Millis until(r.numbers[1]);
       return has_times_ && until != Millis::max() && until > c_.now
@@ -338,7 +339,9 @@ ConditionText verdict_text(const TextContext& c, JobId job, const Verdict& verdi
       owner.gang != kNoGang && c.tables.gangs[owner.gang].is_gang && !c.tables.gangs[owner.gang].is_lone_pod();
   const std::string prefix = is_gang ? gang_prefix(c.tables.gangs[owner.gang], c.state.job(job)) : std::string();
   if (first != ReasonCode::kNone && !row_of(first).is_about_nodes) {
-    text.reason = kSchedulerError;
+    const bool would_more_nodes_help =
+        first == ReasonCode::kKeptByGuarantees && QueueId(verdict.reasons.front().subject) == QueueTree::kRoot;
+    text.reason = would_more_nodes_help ? kUnschedulable : kSchedulerError;
     // A time would be out of date when it is read; `why` has it.
     text.message = std::string(reason_name(first)) + ": " + prefix +
                    ashlar::reason_text(verdict.reasons.front(), NamesOf(c, job, false));

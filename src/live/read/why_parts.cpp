@@ -41,8 +41,8 @@ std::string renewal_text(const Tables& tables, const GangRecord& gang) {
 }
 
 std::string leaving_text(const PodRecord& pod) {
-  const std::string winner = pod.bind_wait.empty() ? "another job" : pod.bind_wait.str();
-  return "was stopped for " + winner + ", and has not left " + pod.node_name.str() + " yet";
+  return "was stopped " + (pod.bind_wait.empty() ? "for another job" : pod.bind_wait.str()) + ", and has not left " +
+         pod.node_name.str() + " yet";
 }
 
 }  // namespace ashlar::kube

@@ -73,7 +73,7 @@ void Tracker::open() {
                                limits_of(data_.names, queue),
                                shares_of(data_.names, queue),
                                queue.rank,
-                               queue.is_held,
+                               queue.gate,
                                {},
                                queue.stops});
   }

@@ -57,7 +57,7 @@ struct QueueSettings {
   std::vector<Share> shares = {};
   QueueRank rank = {};
   StopRules stops = {};
-  bool is_held = false;
+  QueueGate gate = {};
   std::vector<std::string> namespaces = {};  ///< whose pods may use it; empty: those of every namespace
 };
 

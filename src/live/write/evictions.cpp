@@ -77,17 +77,20 @@ Evictions::Evictions(Api& api, Tracker& tracker, Hooks hooks)
 Evictions::~Evictions() { api_.cancel_timer(timer_); }
 
 void Evictions::stop(const Evict& evict) {
-  DeparturePtr& departure = of_plan_[evict.for_job];
+  const bool is_with_queue = evict.reason == StopReason::kQueueStopped;
+  DeparturePtr departure = is_with_queue ? nullptr : of_plan_[evict.for_job];
   if (!departure) departures_.push_back(departure = std::make_shared<Departure>());
-  const std::string words = job_name(tracker_, evict.for_job) + " (" + std::string(stop_reason_name(evict.reason)) +
-                            ": " + std::string(stop_reason_words(evict.reason)) + ")";
+  departure->may_be_late = is_with_queue;
+  if (!is_with_queue) of_plan_[evict.for_job] = departure;
+  const std::string words = (is_with_queue ? "with its queue" : "for " + job_name(tracker_, evict.for_job)) + " (" +
+                            std::string(stop_reason_name(evict.reason)) + ": " +
+                            std::string(stop_reason_words(evict.reason)) + ")";
   for (const PodSlot slot : tracker_.stop_pods(evict, words)) {
     const PodRecord& pod = tracker_.pods()[slot];
     departure->victims.push_back({.slot = slot, .generation = pod.generation, .reason = evict.reason});
     if (hooks_.log)
-      hooks_.log(LogLevel::kInfo,
-                 {"evicting pod " + full_name(pod) + " from node " + pod.node_name.str() + " for " + words, "pod",
-                  pod.ns, pod.name});
+      hooks_.log(LogLevel::kInfo, {"evicting pod " + full_name(pod) + " from node " + pod.node_name.str() + " " + words,
+                                   "pod", pod.ns, pod.name});
   }
 }
 
@@ -162,7 +165,7 @@ void Evictions::take_answer(const DeparturePtr& departure, std::size_t number, c
   if (says_gone(answer)) return tracker_.note_gone(victim.slot);
   const bool is_protected = answer.reason == kDisruptionBudget;
   const std::string words = bounded_words(answer.result.error().message);
-  if (is_protected || bind_outcome(answer) == BindOutcome::kRefused) {
+  if ((is_protected && !departure->may_be_late) || bind_outcome(answer) == BindOutcome::kRefused) {
     ++counters_.refused;
     if (hooks_.log)
       hooks_.log(LogLevel::kWarning,
@@ -171,23 +174,24 @@ void Evictions::take_answer(const DeparturePtr& departure, std::size_t number, c
                                    (is_protected ? "is protected by a PodDisruptionBudget at present"
                                                  : "may not be evicted: the API server refuses it"));
   }
-  // A conflict, trouble of the server, or no answer: the same again is harmless.
-  victim.due = api_.monotonic() + hold_time(kRetryMin, kRetryMax, ++victim.failures);
+  // A budget that may allow it later, a conflict, trouble of the server, or no answer: the same again is harmless.
+  victim.due = api_.monotonic() + (is_protected ? kRetryMax : hold_time(kRetryMin, kRetryMax, victim.failures + 1));
+  ++victim.failures;
   if (victim.failures == 1 && hooks_.log)
     hooks_.log(LogLevel::kWarning, {"evicting pod " + full_name(pod) + ": " + words, "pod", pod.ns, pod.name});
 }
 
 void Evictions::mark(const Victim& victim) {
   const PodRecord& pod = tracker_.pods()[victim.slot];
-  const std::string_view reason = stop_reason_name(victim.reason);
+  const std::string why =
+      (victim.reason == StopReason::kQueueStopped ? std::string("with its queue (") : "for another job (") +
+      std::string(stop_reason_name(victim.reason)) + ")";
   lane_.send(
       [&](OnAnswer on_answer) {
-        return mark_stopped(api_, {pod.ns, pod.name, pod.uid}, reason, api_.now(), std::move(on_answer),
-                            hooks_.may_write);
+        return mark_stopped(api_, {pod.ns, pod.name, pod.uid}, why, api_.now(), std::move(on_answer), hooks_.may_write);
       },
       [](const Answer&) {});  // it may be gone already; its eviction counts without it
-  const std::string note =
-      "Stopped for another job (" + std::string(reason) + "): it leaves node " + pod.node_name.str();
+  const std::string note = "Stopped " + why + ": it leaves node " + pod.node_name.str();
   EventNote event;
   event.ns = pod.ns;
   event.name = pod.name;

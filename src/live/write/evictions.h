@@ -56,10 +56,12 @@ class Evictions {
     int failures = 0;
     Millis due;  ///< of the next request, monotonic
   };
-  /// Those that are stopped together for one job. A binding that waits for them has it too.
+  /// Those that are stopped together for one job, or of one job with its queue. A binding that waits for them has it
+  /// too.
   struct Departure {
     std::vector<Victim> victims;
-    std::string broken;  ///< why they do not all leave; empty: they do
+    std::string broken;        ///< why they do not all leave; empty: they do
+    bool may_be_late = false;  ///< no job waits for all of them: what a budget protects is tried again and again
   };
   using DeparturePtr = std::shared_ptr<Departure>;
   class Work;

@@ -37,8 +37,9 @@ void take_tiers(Words& words, const KeyValue& setting, Profile& profile) {
 }
 
 void take_profile_setting(Words& words, Profile& profile) {
-  constexpr std::string_view kSettings[] = {"blocking", "placement",   "victim", "order", "card",   "score",
-                                            "cadence",  "queue-order", "grace",  "seed",  "shares", "half-life"};
+  constexpr std::string_view kSettings[] = {"blocking", "placement", "victim",      "order", "card",
+                                            "score",    "cadence",   "queue-order", "grace", "seed",
+                                            "shares",   "half-life", "ageing"};
   const KeyValue setting = key_value(words.take("a setting such as blocking=strict"));
   const std::string_view value = setting.value;
   switch (take_choice(words, {"profile setting", setting.key, true}, kSettings)) {
@@ -73,6 +74,10 @@ void take_profile_setting(Words& words, Profile& profile) {
       profile.half_life = take_duration(words, value);
       if (profile.half_life > Profile::kHalfLifeMax) words.fail("a half-life is at most 366 days", "half-life=1d");
       break;
+    case 12:
+      profile.ageing = take_duration(words, value);
+      if (profile.ageing > Profile::kAgeingMax) words.fail("ageing is at most 366 days", "ageing=10m");
+      break;
     case 10:
       profile.queue_order =
           value == "off" ? &default_queue_order() : take_policy(words, setting, queue_order_policies());
@@ -87,7 +92,9 @@ void take_profile_setting(Words& words, Profile& profile) {
 void read_profile(CaseReading& c, Words& words) {
   Result<Profile> profile = builtin_profile(words.take("the name of a profile"));
   if (!profile) return words.fail(profile.error().message);
+  const Millis grace = c.file.profile.grace;  // of a statement before it
   c.file.profile = *profile;
+  c.file.profile.grace = grace;
   while (!words.is_at_end()) take_profile_setting(words, c.file.profile);
   if (words.has_failed()) return;
   if (const std::optional<ProfileProblem> problem = validate(c.file.profile)) words.fail(problem->text);
@@ -100,6 +107,13 @@ void read_profile(CaseReading& c, Words& words) {
 }
 
 void read_binding(CaseReading& c, Words& words) { c.file.binding = words.take_time(); }
+
+/// The same as the profile's setting `grace`.
+void read_stopping(CaseReading& c, Words& words) {
+  c.file.profile.grace = words.take_time();
+  if (words.has_failed()) return;
+  if (const std::optional<ProfileProblem> problem = validate(c.file.profile)) words.fail(problem->text);
+}
 
 void read_show(CaseReading& c, Words& words) {
   constexpr std::string_view kShown[] = {"reasons", "queues", "nodes", "examined", "stops"};
@@ -143,6 +157,7 @@ constexpr Statement kStatements[] = {
     {"queue", read_queue, "queue NAME quota gpu=16"},
     {"profile", read_profile, "profile ashlar"},
     {"binding", read_binding, "binding 1s"},
+    {"stopping", read_stopping, "stopping 30s"},
     {"show", read_show, "show reasons"},
     {"job", read_job, "job NAME 4 gpu at 0s"},
     {"gang", read_gang, "gang NAME 2 x 4 gpu within rack at 0s"},
@@ -171,6 +186,7 @@ constexpr Statement kStatements[] = {
     {"weight", read_weight, "weight NAME 2 at 1s"},
     {"usage", read_usage, "usage NAME gpu=10h at 1s"},
     {"hold", read_hold, "hold queue NAME at 1s"},
+    {"stop", read_stop, "stop queue NAME at 1s"},
     {"release", read_release, "release queue NAME at 1s"},
     {"tick", read_tick, "tick at 1s"},
 };

@@ -204,14 +204,21 @@ void read_queue_change(CaseReading& c, Words& words, void (*take)(const CaseRead
   add_event(c, at, EventBody(defined));
 }
 
-/// "hold queue NAME", or "release queue NAME".
-template <bool is_held>
-void read_held(CaseReading& c, Words& words) {
+/// "hold queue NAME", and the like.
+template <QueueGate::Is is>
+void read_gate(CaseReading& c, Words& words) {
   if (!words.accept("queue")) {
     words.take("queue");
-    return words.fail("only queues can be held", "hold queue NAME at 1s");
+    return words.fail("only queues can be held, stopped and released", "hold queue NAME at 1s");
   }
-  read_queue_change(c, words, [](const CaseReading&, Words&, QueueDefined& queue) { queue.is_held = is_held; });
+  const QueueId queue = take_queue(c, words);
+  if (words.has_failed()) return;
+  QueueDefined defined = stated(c, queue);
+  const Millis at = take_at(c, words);
+  if (words.has_failed()) return;
+  defined.gate = {is, at};
+  stated(c, queue) = defined;
+  add_event(c, at, EventBody(defined));
 }
 
 }  // namespace
@@ -252,8 +259,10 @@ void read_quota(CaseReading& c, Words& words) { read_queue_change(c, words, take
 void read_guarantee(CaseReading& c, Words& words) { read_queue_change(c, words, take_guarantee); }
 void read_weight(CaseReading& c, Words& words) { read_queue_change(c, words, take_weight); }
 
-void read_hold(CaseReading& c, Words& words) { read_held<true>(c, words); }
-void read_release(CaseReading& c, Words& words) { read_held<false>(c, words); }
+void read_hold(CaseReading& c, Words& words) { read_gate<QueueGate::Is::kHeld>(c, words); }
+void read_drain_queue(CaseReading& c, Words& words) { read_gate<QueueGate::Is::kDraining>(c, words); }
+void read_stop(CaseReading& c, Words& words) { read_gate<QueueGate::Is::kStopped>(c, words); }
+void read_release(CaseReading& c, Words& words) { read_gate<QueueGate::Is::kOpen>(c, words); }
 
 /// "usage NAME gpu=10h cpu=640h": GPU-hours and core-hours that count today.
 void read_usage(CaseReading& c, Words& words) {

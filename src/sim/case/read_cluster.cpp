@@ -369,7 +369,9 @@ void read_lose(CaseReading& c, Words& words) {
 }
 
 /// Everything on the node is lost, and nothing new is placed on it.
+/// "drain NODE", or "drain queue NAME".
 void read_drain(CaseReading& c, Words& words) {
+  if (words.peek() == "queue") return read_drain_queue(c, words);
   const NodeId node = take_node_that_is_there(c, words);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;

@@ -97,6 +97,8 @@ void read_quota(CaseReading& c, Words& words);
 void read_guarantee(CaseReading& c, Words& words);
 void read_weight(CaseReading& c, Words& words);
 void read_hold(CaseReading& c, Words& words);
+void read_drain_queue(CaseReading& c, Words& words);
+void read_stop(CaseReading& c, Words& words);
 void read_release(CaseReading& c, Words& words);
 void read_usage(CaseReading& c, Words& words);
 /// The error of the first parent that has no statement.

@@ -66,7 +66,7 @@ std::string placements(const CaseFile& file, const State& state, JobId job) {
 
 /// "  stopped for b  LowerPriority".
 std::string stop_text(const CaseFile& file, const CaseStop& stop) {
-  if (stop.reason == StopReason::kNone || stop.is_shrunk) return {};
+  if (stop.reason == StopReason::kNone || stop.for_job.is_none() || stop.is_shrunk) return {};
   return fmt::format("  stopped for {}  {}", file.names.jobs.name(stop.for_job), stop_reason_name(stop.reason));
 }
 
@@ -226,8 +226,13 @@ CaseLine render_leaving(const CaseFile& file, const State& state, const World& w
     m.phase = Member::Phase::kBound;
     return m;
   };
-  std::string rest = placements(file, state, job, where) + "  leaving  for " + file.names.jobs.name(stop.for_job) +
-                     "  " + std::string(stop_reason_name(stop.reason));
+  const std::string winner = stop.for_job.is_none() ? "" : "  for " + file.names.jobs.name(stop.for_job);
+  std::string rest =
+      placements(file, state, job, where) + "  leaving" + winner + "  " + std::string(stop_reason_name(stop.reason));
+  if (stop.reason == StopReason::kQueueStopped) {
+    const QueueId own = state.job(job).queue, stopped = state.queues().stopped_above(own);
+    rest += " " + file.names.queues.name(stopped.is_none() ? own : stopped);
+  }
   const bool is_by_a_queue = stop.reason == StopReason::kReclaimed || stop.reason == StopReason::kWhileBorrowing;
   if (is_by_a_queue && state.is_live(stop.for_job)) rest += " " + file.names.queues.name(state.job(stop.for_job).queue);
   return {file.names.jobs.name(job), std::move(rest)};

@@ -155,7 +155,7 @@ Result<ScenarioRun> ScenarioRun::make(const Scenario& scenario) {
     const QueueId parent = queue.parent < 0 ? QueueId(0u) : queue_row(static_cast<std::uint32_t>(queue.parent));
     run.opening_.push_back(
         {Millis(0),
-         QueueDefined{queue_row(q), parent, queue.quota, {}, queue.shares, queue.rank, false, {}, queue.stops}});
+         QueueDefined{queue_row(q), parent, queue.quota, {}, queue.shares, queue.rank, {}, {}, queue.stops}});
   }
   for (std::size_t n = 0; n < run.facts_.size(); ++n)
     run.opening_.push_back({Millis(0), NodeSeen{NodeId(n), run.facts_[n]}});

@@ -50,6 +50,7 @@ struct Job {
   /// at least members_min were placed together; has an end on the timeline while it lasts
   bool is_started = false;
   bool has_given_way = false;   ///< it waits for its pods to be gone, see Ledger::give_way
+  bool is_refused = false;      ///< it came while its queue was draining, and has not started since
   bool is_each_needed = false;  ///< no member is surplus, see Workload::members_min
   GangSpecId spec;              ///< its groups; none = one group without a domain of its own
   /// placed members that are missing to the minima of its groups; 0 without groups, or if each member is needed

@@ -30,7 +30,7 @@ void QueueTree::ensure_row(QueueId queue) {
   quota_.resize(queue.row() + 1, kNoLimits);
   in_force_.resize(queue.row() + 1, kNoLimits);
   ranks_.resize(queue.row() + 1);
-  is_held_.resize(queue.row() + 1, 0);
+  gates_.resize(queue.row() + 1);
   stops_.resize(queue.row() + 1);
   used_.resize(queue.row() + 1, {});
   is_known_.resize(queue.row() + 1, 0);
@@ -83,9 +83,19 @@ void QueueTree::follow_usage(QueueId queue) {
 }
 
 QueueId QueueTree::held_above(QueueId queue) const {
-  for (QueueId q = queue; !q.is_none() && q.row() < parent_.size(); q = parent_[q.row()])
-    if (is_held_[q.row()] != 0) return q;
-  return QueueId::none();
+  return first_above(queue, [](const QueueGate& gate) { return gate.starts_nothing(); });
+}
+
+QueueId QueueTree::refusing_above(QueueId queue, Millis submitted) const {
+  return first_above(queue, [&](const QueueGate& gate) { return gate.refuses(submitted); });
+}
+
+QueueId QueueTree::stopped_above(QueueId queue) const {
+  return first_above(queue, [](const QueueGate& gate) { return gate.is == QueueGate::Is::kStopped; });
+}
+
+bool QueueTree::is_any(QueueGate::Is gate) const {
+  return std::ranges::any_of(gates_, [&](const QueueGate& of) { return of.is == gate; });
 }
 
 Millis QueueTree::protection(QueueId queue, Millis StopRules::*of) const {
@@ -137,7 +147,7 @@ void QueueTree::add_capacity(std::size_t column, std::int64_t by) {
 }
 
 void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota, std::span<const QuotaLimit> limits,
-                       std::span<const QuotaShare> shares, QueueRank rank, bool is_held, const StopRules& stops) {
+                       std::span<const QuotaShare> shares, QueueRank rank, QueueGate gate, const StopRules& stops) {
   ensure_row(queue);
   const bool is_new = std::exchange(is_known_[queue.row()], std::uint8_t{1}) == 0;
   for (std::vector<std::int64_t>& of_key : key_limits_)
@@ -149,7 +159,7 @@ void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota, 
   }
   quota_[queue.row()] = quota;
   ranks_[queue.row()] = rank;
-  is_held_[queue.row()] = is_held ? 1 : 0;
+  gates_[queue.row()] = gate;
   stops_[queue.row()] = stops;
   for (const QuotaShare& share : shares)
     if (quota_number(share.of) >= static_cast<std::int64_t>(kQuotaDimensions)) key_row(share.of);
@@ -195,7 +205,7 @@ QueueDefined QueueTree::definition(QueueId queue) const {
     if (share != QuotaShare{.of = column.of}) defined.shares.push_back(share);
   }
   defined.rank = ranks_[queue.row()];
-  defined.is_held = is_held(queue);
+  defined.gate = gate(queue);
   defined.stops = stops(queue);
   return defined;
 }

@@ -31,7 +31,7 @@ class QueueTree {
   /// New or changed queue. While its parent is not known, or would close a cycle or make the tree too deep, it is a
   /// child of the root; it moves to its parent, with its usage, as soon as that is possible.
   void define(QueueId queue, QueueId parent, const QuotaVector& quota, std::span<const QuotaLimit> limits = {},
-              std::span<const QuotaShare> shares = {}, QueueRank rank = {}, bool is_held = false,
+              std::span<const QuotaShare> shares = {}, QueueRank rank = {}, QueueGate gate = {},
               const StopRules& stops = {});
   /// The nodes have so much more, or less, of that column of shares().
   void add_capacity(std::size_t column, std::int64_t by);
@@ -50,7 +50,7 @@ class QueueTree {
   const QuotaVector& stated_quota(QueueId queue) const { return quota_[queue.row()]; }
   const QueueShares& shares() const { return shares_; }
   const QueueRank& rank(QueueId queue) const { return ranks_[queue.row()]; }
-  bool is_held(QueueId queue) const { return is_held_[queue.row()] != 0; }
+  const QueueGate& gate(QueueId queue) const { return gates_[queue.row()]; }
   /// Whom its jobs may stop. The times for which its own are protected are as stated.
   const StopRules& stops(QueueId queue) const {
     static constexpr StopRules kDefault;
@@ -60,8 +60,11 @@ class QueueTree {
   /// queue, from its own upwards, that states it.
   Millis protected_from_own(QueueId queue) const { return protection(queue, &StopRules::protected_from_own); }
   Millis protected_from_others(QueueId queue) const { return protection(queue, &StopRules::protected_from_others); }
-  /// The first, from the queue upwards, that is held; none.
+  /// The first, from the queue upwards, of which nothing starts; which refuses jobs submitted then; which is stopped.
   QueueId held_above(QueueId queue) const;
+  QueueId refusing_above(QueueId queue, Millis submitted) const;
+  QueueId stopped_above(QueueId queue) const;
+  bool is_any(QueueGate::Is gate) const;
   const QuotaVector& used(QueueId queue) const { return used_[queue.row()]; }
 
   /// The keys that a queue has ever limited or shared, in order of appearance. Usage of a new one is 0 until it is
@@ -156,6 +159,12 @@ class QueueTree {
   static bool limits(const QuotaVector& quota) {
     return std::any_of(quota.begin(), quota.end(), [](std::int64_t limit) { return limit != kUnlimited; });
   }
+  template <class Is>
+  QueueId first_above(QueueId queue, Is&& is) const {
+    for (QueueId q = queue; !q.is_none() && q.row() < parent_.size(); q = parent_[q.row()])
+      if (is(gates_[q.row()])) return q;
+    return QueueId::none();
+  }
   Millis protection(QueueId queue, Millis StopRules::*of) const;
   void ensure_row(QueueId queue);
   std::int64_t kept(const QuotaKey& of, QueueId queue) const {
@@ -198,7 +207,7 @@ class QueueTree {
   std::vector<QuotaVector> quota_;      ///< as stated
   QueueShares shares_;
   std::vector<QueueRank> ranks_;
-  std::vector<std::uint8_t> is_held_;
+  std::vector<QueueGate> gates_;
   std::vector<StopRules> stops_;
   std::vector<QuotaVector> in_force_;  ///< quota_, or less by what the queue borrows
   std::vector<QuotaVector> used_;

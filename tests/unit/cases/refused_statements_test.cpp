@@ -169,8 +169,6 @@ profile srtf grace=now
   14: "now" is not a duration; write for example 90s, 500ms, 1h30m or 2d
 profile srtf grace=2h
   14: grace must be at most 1h
-profile ashlar grace=30s
-  16: grace is that of jobs which are stopped; with victim: none there are none
 profile ashlar seed=
   16: "" is not a seed; expected a whole number of at most 18 digits
 profile ashlar seed=1x
@@ -180,7 +178,7 @@ profile ashlar seed=1234567890123456789
 profile ashlar score=pack-tight/nosuch
   16: unknown score policy "nosuch"; expected prefer, best-fit-domain, pack-tight, spread, fgd, best-fit, dotprod, gpu-packing, gpu-clustering or random
 profile ashlar colour=red
-  16: unknown profile setting "colour"; expected blocking, placement, victim, order, card, score, cadence, queue-order, grace, seed, shares or half-life
+  16: unknown profile setting "colour"; expected blocking, placement, victim, order, card, score, cadence, queue-order, grace, seed, shares, half-life or ageing
 binding
   8: the line ends too early; expected a time such as 90s, 5m, 1h30m or 2d, at most 100 years
 binding soon
@@ -258,11 +256,11 @@ guarantee nosuch gpu=1
 weight q
   9: the line ends too early; expected a weight such as 2 or 0.5
 hold q
-  6: only queues can be held; expected hold queue NAME at 1s
+  6: only queues can be held, stopped and released; expected hold queue NAME at 1s
 hold queue nosuch
   12: there is no queue "nosuch"; known: root, q
 release q
-  9: only queues can be held; expected hold queue NAME at 1s
+  9: only queues can be held, stopped and released; expected hold queue NAME at 1s
 usage q
   8: the line ends too early; expected times such as gpu=10h or cpu=640h
 usage q gpu=x
@@ -572,7 +570,7 @@ maintenance node0 until
 jbo a 1 gpu
   1: unknown statement "jbo"; did you mean "job"?
 x
-  1: unknown statement "x"; known: cluster, node, class, levels, queue, profile, binding, show, job, gang, foreign, grow, leaving, end, reject, bind, evict, priority, estimate, checkpoint, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose, drain and 7 more
+  1: unknown statement "x"; known: cluster, node, class, levels, queue, profile, binding, stopping, show, job, gang, foreign, grow, leaving, end, reject, bind, evict, priority, estimate, checkpoint, nominate, reserve, maintenance, add, change, cordon, uncordon, device-health, lose and 9 more
 job x 1 gpu since -5m
   19: a job that has run before is on a node; expected "on NODE"
 job x 1 gpu on node0 since 5s at 1s

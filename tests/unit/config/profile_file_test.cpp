@@ -167,9 +167,8 @@ TEST(ProfileFile, WrongPartsAreRefusedInWords) {
        "by-job, not least-share"},
       {"base: ashlar\nblocking: eazy\n",
        "unknown blocking \"eazy\"; expected strict, skip, easy or easy-by-count; did you mean \"easy\"?"},
+      {"base: ashlar\nageing: 367d\n", "p.yaml:4:9: ageing: at most 366 days"},
       {"base: srtf\ngrace: 61m\n", "p.yaml:4:8: grace must be at most 1h"},
-      {"base: ashlar\ngrace: 30s\n",
-       "p.yaml:4:8: grace is that of jobs which are stopped; with victim: none there are none"},
       {"base: ashlar\nvictim: by-quota-unverified\n",
        "priority-age does not have; choose srtf or tiresias, for a simulation; the live scheduler has victim: none, "
        "priority or lost-work"},

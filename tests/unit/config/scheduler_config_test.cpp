@@ -408,10 +408,26 @@ TEST(Config, QueuesShareWhatTheyAreGuaranteed) {
                                                {"cpu", "H100", 64000, kUnlimited, kUnlimited},
                                                {"example.com/nic", "", QuotaShare::kNotNamed, kUnlimited, 1}}));
   EXPECT_EQ(a.rank, (QueueRank{2500, -3}));
-  EXPECT_TRUE(a.is_held);
+  EXPECT_EQ(a.gate, (QueueGate{QueueGate::Is::kHeld}));
   EXPECT_TRUE(b.shares.empty());
   EXPECT_EQ(b.rank, QueueRank());
-  EXPECT_FALSE(b.is_held);
+  EXPECT_EQ(b.gate, QueueGate());
+}
+
+TEST(Config, QueuesAreDrainedAndStopped) {
+  const Result<SchedulerConfig> c = parse_config(
+      kHead + "queues:\n  - {name: a, drain: 2026-01-31T12:00:00Z}\n  - {name: b, stop: true, hold: false}\n",
+      "a.yaml");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->queues[1].gate, (QueueGate{QueueGate::Is::kDraining, Millis(1'769'860'800'000)}));
+  EXPECT_EQ(c->queues[2].gate, (QueueGate{QueueGate::Is::kStopped}));
+  const auto error = [](const std::string& queue) {
+    const Result<SchedulerConfig> bad = parse_config(kHead + "queues:\n  - {name: a, " + queue + "}\n", "a.yaml");
+    return bad.ok() ? std::string() : bad.error().message;
+  };
+  EXPECT_NE(error("drain: true").find("drain: \"true\" is not a time such as 2026-01-31T12:00:00Z"), std::string::npos)
+      << error("drain: true");
+  EXPECT_NE(error("hold: true, stop: true").find("one of hold, drain and stop"), std::string::npos);
 }
 
 TEST(Config, QueuesSayWhomTheirJobsStop) {

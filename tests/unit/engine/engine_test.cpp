@@ -470,7 +470,7 @@ TEST(Remedies, OfferNoQuotaWhereTheClusterKeepsTheRestForGuarantees) {
 
 TEST(Remedies, OfAJobWhoseQueueIsHeldAreNone) {
   State s = cluster_of(2);
-  tell(s, QueueDefined{QueueId(1u), QueueId(0u), {4'000, kUnlimited, kUnlimited}, {}, {}, {}, true});
+  tell(s, QueueDefined{QueueId(1u), QueueId(0u), {4'000, kUnlimited, kUnlimited}, {}, {}, {}, {QueueGate::Is::kHeld}});
   Workload w = workload(0, 0, 1, kEightDevices);
   w.queue = QueueId(1u);
   tell(s, Submitted{w});

@@ -57,7 +57,7 @@ State drawn_queues_that_share(std::uint64_t seed) {
                        .guarantee = thousands(30),
                        .borrows = rng.below(2) == 0 ? kUnlimited : thousands(10),
                        .lends = rng.below(3) == 0 ? kUnlimited : thousands(10)}};
-    changed.is_held = rng.below(8) == 0;
+    changed.gate.is = rng.below(8) == 0 ? QueueGate::Is::kHeld : QueueGate::Is::kOpen;
     tell(state, changed);
   }
   return state;
@@ -147,7 +147,7 @@ TEST(QuotaNews, OfAQueueThatIsHeldAreNotSparedByTheLimit) {
   FullOrganization full;
   EXPECT_TRUE(is_refused_as_before(full.state, full.parked));
   QueueDefined held = full.state.queues().definition(kOrg);
-  held.is_held = true;
+  held.gate.is = QueueGate::Is::kHeld;
   tell(full.state, held);
   EXPECT_FALSE(is_refused_as_before(full.state, full.parked)) << "another reason is to be reported";
   EXPECT_TRUE(is_quota_news_for(full.state, full.parked));

@@ -292,7 +292,7 @@ int tries_of(std::uint32_t kinds, std::uint32_t nodes) {
   constexpr QueueId kHeld{1u};
   State s = small_state(nodes);
   QueueDefined held{kHeld, QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}};
-  held.is_held = true;
+  held.gate.is = QueueGate::Is::kHeld;
   tell(s, held);
   Workload gang = workload(0, 0, kinds, kOneDevice);
   gang.queue = kHeld;

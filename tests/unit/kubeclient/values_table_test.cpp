@@ -8,6 +8,7 @@
 #include "kubeclient/pod_builder.h"
 #include "kubeclient/pooled_string.h"
 #include "kubeclient/request_budget.h"
+#include "text/moment_text.h"
 
 namespace ashlar::kube {
 namespace {
@@ -132,11 +133,11 @@ TEST(TimeTable, IsReadAtEveryEdge) {
       {"1970-01-01T:0:00:00Z", no},
   };
   for (const auto& [text, expected] : cases) {
-    const Result<Millis> time = read_time(text);
+    const Result<Millis> time = parse_moment(text);
     EXPECT_EQ(time.ok() ? std::to_string(time->value) : no, expected) << text;
   }
-  EXPECT_EQ(read_time("once").error().message, "\"once\" is not a time such as 2026-01-31T12:00:00Z");
-  EXPECT_EQ(read_time(std::string(41, 'x')).error().message,
+  EXPECT_EQ(parse_moment("once").error().message, "\"once\" is not a time such as 2026-01-31T12:00:00Z");
+  EXPECT_EQ(parse_moment(std::string(41, 'x')).error().message,
             "\"" + std::string(40, 'x') + "\" is not a time such as 2026-01-31T12:00:00Z");
 }
 

@@ -11,6 +11,7 @@
 #include "kubeclient/json_writer.h"
 #include "kubeclient/pod_builder.h"
 #include "kubeclient/pooled_string.h"
+#include "text/moment_text.h"
 
 namespace ashlar::kube {
 namespace {
@@ -104,13 +105,13 @@ TEST(JsonWriter, ReplacesBytesThatAreNoUtf8) {
 }
 
 TEST(Time, ReadsRfc3339) {
-  EXPECT_EQ(read_time("1970-01-01T00:00:00Z").value(), Millis(0));
-  EXPECT_EQ(read_time("2026-11-21T09:02:02Z").value(), Millis(1795251722000));
-  EXPECT_EQ(read_time("2026-11-21T10:02:02.123456+01:00").value(), Millis(1795251722123));
-  EXPECT_EQ(read_time("2024-02-29T12:00:00z").value(), Millis(1709208000000));
+  EXPECT_EQ(parse_moment("1970-01-01T00:00:00Z").value(), Millis(0));
+  EXPECT_EQ(parse_moment("2026-11-21T09:02:02Z").value(), Millis(1795251722000));
+  EXPECT_EQ(parse_moment("2026-11-21T10:02:02.123456+01:00").value(), Millis(1795251722123));
+  EXPECT_EQ(parse_moment("2024-02-29T12:00:00z").value(), Millis(1709208000000));
   for (const char* text : {"", "2026", "2026-13-01T00:00:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00",
                            "2026-01-01T00:00:00Zx", "x026-01-01T00:00:00Z"})
-    EXPECT_FALSE(read_time(text).ok()) << text;
+    EXPECT_FALSE(parse_moment(text).ok()) << text;
 }
 
 Resources amounts(std::int64_t cpu, std::int64_t memory, std::int64_t gpus = 0) {

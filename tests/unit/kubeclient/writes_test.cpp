@@ -120,7 +120,9 @@ TEST_F(WritesTest, ANodeIsPostedThenReadyThenWithoutTheServersTaint) {
 
 TEST_F(WritesTest, AnEvictionNamesThePodAndItsUid) {
   EXPECT_TRUE(answer_of([&](OnAnswer done) { evict_pod(api(), {"team", "p 1", "u-1"}, done); }).ok());
-  const auto mark = [&](OnAnswer done) { mark_stopped(api(), {"team", "p", "u-1"}, "Reclaimed", kNow, done); };
+  const auto mark = [&](OnAnswer done) {
+    mark_stopped(api(), {"team", "p", "u-1"}, "for another job (Reclaimed)", kNow, done);
+  };
   EXPECT_TRUE(answer_of(mark).ok());
   const std::vector<std::string> all = asked();
   ASSERT_EQ(all.size(), 2u);

@@ -108,6 +108,32 @@ TEST_F(Evicting, APlaceIsBoundWhenThoseThatWereStoppedForItAreGone) {
   EXPECT_TRUE(replica->state().is_consistent());
 }
 
+TEST_F(Evicting, WhatAStoppedQueueRunsLeavesAsSoonAsItsBudgetsAllow) {
+  options.tracker.queues = {{.name = "team", .gate = {QueueGate::Is::kStopped}}};
+  options.profile = [](const auto&) { return builtin_profile("ashlar").value(); };
+  status = 429;
+  begin(server.api());
+  see(node("n0", 8));
+  const Labels in_team{{PooledString("ashlar.dev/queue"), PooledString("team")}};
+  see(on(pod("a", 4, in_team), "n0"));
+  see(on(pod("b", 2, in_team), "n0"));
+  see(on(pod("other", 2), "n0"));
+  see(pod("new", 1, in_team));
+  ASSERT_TRUE(turn_until([&] { return evictions("a") >= 2 && evictions("b") >= 2; })) << "tried again";
+  EXPECT_EQ(phase("a"), Phase::kLeaving);
+  status = 201;
+  ASSERT_TRUE(turn_until([&] {
+    return server.count({"POST", "/events", "Stopped with its queue (QueueStopped)"}) == 2;
+  }));
+  gone(on(pod("a", 4, in_team), "n0"));
+  gone(on(pod("b", 2, in_team), "n0"));
+  see(pod("waits", 4));
+  ASSERT_TRUE(turn_until([&] { return phase("waits") == Phase::kBound; }));
+  EXPECT_EQ(evictions("other"), 0u);
+  EXPECT_EQ(bindings("new"), 0u);
+  EXPECT_NE(condition_of("new").message.find("queue team is held"), std::string::npos) << condition_of("new").message;
+}
+
 TEST_F(Evicting, WhatNeedsNothingOfThoseThatLeaveIsBoundAtOnce) {
   begin_full();
   see(urgent("high", 6));

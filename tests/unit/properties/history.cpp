@@ -241,6 +241,11 @@ std::vector<QueueUsage> usage_of(const Move& move) {
   return {{quota_key(move.b % 2), std::int64_t{1000} * 60'000 * move.c}};
 }
 
+QueueGate gate_of(const Move& move) {
+  if (move.b % 7 != 3) return {};
+  return {move.c % 2 == 0 ? QueueGate::Is::kHeld : QueueGate::Is::kDraining, Millis(60'000 * (move.a % 10))};
+}
+
 StopRules stop_rules_of(const Move& move) {
   StopRules rules;
   rules.own = static_cast<StopRules::Own>(move.a % 4);
@@ -502,7 +507,7 @@ void Outside::disturb(const Move& move, const State& state, std::vector<Event>& 
                                limits_of(move),
                                options_.has_shares ? shares_of(move) : std::vector<QuotaShare>(),
                                options_.has_shares ? QueueRank{1 + 500 * (move.b % 5), move.c % 2} : QueueRank(),
-                               options_.has_shares && move.b % 7 == 3,
+                               options_.has_shares ? gate_of(move) : QueueGate(),
                                options_.has_shares ? usage_of(move) : std::vector<QueueUsage>(),
                                options_.has_shares ? stop_rules_of(move) : StopRules()});
       break;

@@ -55,7 +55,9 @@ class Tally {
   std::uint64_t plans_ = 0;
 };
 
-std::string decided(const Profile& profile, OutsideOptions options = {}) {
+/// Nothing ages in them but where that is asked for.
+std::string decided(Profile profile, OutsideOptions options = {}, Millis ageing = Millis(0)) {
+  profile.ageing = ageing;
   Tally tally;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     State state;
@@ -75,6 +77,14 @@ std::string decided(const Profile& profile, OutsideOptions options = {}) {
     }
   }
   return tally.text();
+}
+
+TEST(KnownLives, WhereJobsAge) {
+  EXPECT_EQ(decided(profile_with(Blocking::kEasy), {}, Profile().ageing),
+            "20695 decisions, 5121 binds, 0 others; ExceedsClusterMax 495 ExceedsMaxQuota 476 GangPartial 297 "
+            "InsufficientGPU 509 InsufficientResource 192 NeverFits 971 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
+            "609 Placed 3299 PortTaken 112 QuotaExhausted 609 ReservationHeld 243 SelectorMismatch 8 TaintNotTolerated "
+            "6 TopologyFragmented 587 Waits 1962; plans af4aaeb82de452c8");
 }
 
 TEST(KnownLives, WithReservations) {

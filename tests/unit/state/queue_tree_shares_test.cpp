@@ -88,10 +88,10 @@ TEST_F(QueueTreeShares, AQueueSaysWhatItHasStated) {
       {{kOfAClass, 4000}},
       {{.of = quota_key(0), .guarantee = 2000, .borrows = 1000, .lends = 0}, {.of = kOfAClass, .borrows = 7}},
       {2500, -3},
-      true,
+      {QueueGate::Is::kHeld, Millis(7)},
       {},
       {.own = StopRules::Own::kNever, .reclaims = StopRules::Reclaims::kLower, .while_borrowing = -4}};
-  tree.define(stated.id, stated.parent, stated.quota, stated.limits, stated.shares, stated.rank, stated.is_held,
+  tree.define(stated.id, stated.parent, stated.quota, stated.limits, stated.shares, stated.rank, stated.gate,
               stated.stops);
   tree.define(kOther, kRoot, gpus(1));
   const QueueDefined said = tree.definition(kTeam), other = tree.definition(kOther);
@@ -100,17 +100,17 @@ TEST_F(QueueTreeShares, AQueueSaysWhatItHasStated) {
   EXPECT_EQ(said.limits, stated.limits);
   EXPECT_EQ(said.shares, stated.shares);
   EXPECT_EQ(said.rank, stated.rank);
-  EXPECT_TRUE(said.is_held);
+  EXPECT_EQ(said.gate, stated.gate);
   EXPECT_EQ(said.stops, stated.stops);
   EXPECT_TRUE(other.limits.empty());
   EXPECT_TRUE(other.shares.empty());
-  EXPECT_FALSE(other.is_held);
+  EXPECT_EQ(other.gate, QueueGate());
   EXPECT_EQ(other.stops, StopRules());
 }
 
 TEST_F(QueueTreeShares, AProtectedTimeIsThatOfTheFirstQueueUpwardsThatStatesOne) {
   const auto define = [&](QueueId queue, QueueId parent, const StopRules& rules) {
-    tree.define(queue, parent, gpus(1), {}, {}, {}, false, rules);
+    tree.define(queue, parent, gpus(1), {}, {}, {}, {}, rules);
   };
   define(kTeam, kRoot, {.protected_from_own = Millis(5), .protected_from_others = Millis(7)});
   define(kOther, kTeam, {.protected_from_own = Millis(0)});

@@ -303,12 +303,12 @@ TEST(DecisionLog, one_of_another_format_is_refused_by_its_number) {
   const Folder folder;
   record_life(folder.str(), "ashlar", 3, 12);
   std::string bytes = read_bytes(first_file(folder));
-  ASSERT_EQ(bytes.substr(4, 4), std::string("\x18\0\0\0", 4));
-  for (const int other : {23, 25}) {
+  ASSERT_EQ(bytes.substr(4, 4), std::string("\x19\0\0\0", 4));
+  for (const int other : {24, 26}) {
     bytes[4] = static_cast<char>(other);
     write_bytes(first_file(folder), bytes);
     const std::string message = replay_file(first_file(folder)).error().message;
-    EXPECT_NE(message.find("has format version " + std::to_string(other) + "; this build reads version 24; replay it"),
+    EXPECT_NE(message.find("has format version " + std::to_string(other) + "; this build reads version 25; replay it"),
               std::string::npos)
         << message;
   }

@@ -256,16 +256,21 @@ TEST_F(Guarded, what_queues_share_is_possible) {
     return refusal(QueueDefined{QueueId(1), QueueId(0), {}, {}, {}, {weight, 0}});
   };
   const auto used = [&](const QueueUsage& usage) {
-    return refusal(QueueDefined{QueueId(1), QueueId(0), {}, {}, {}, {}, false, {usage}});
+    return refusal(QueueDefined{QueueId(1), QueueId(0), {}, {}, {}, {}, {}, {usage}});
   };
   const auto with_rules = [&](const StopRules& rules) {
-    return refusal(QueueDefined{QueueId(1), QueueId(0), {}, {}, {}, {}, false, {}, rules});
+    return refusal(QueueDefined{QueueId(1), QueueId(0), {}, {}, {}, {}, {}, {}, rules});
   };
   EXPECT_EQ(with_rules({.protected_from_own = StopRules::kAsAbove, .protected_from_others = Millis(0)}), "");
   EXPECT_EQ(with_rules({.protected_from_own = StopRules::kProtectedMax}), "");
   for (const Millis time : {Millis(-2), StopRules::kProtectedMax + Millis(1)})
     EXPECT_EQ(with_rules({.protected_from_others = time}),
               "the time for which a queue's jobs are protected is impossible");
+  const auto drained = [&](Millis since) {
+    return refusal(QueueDefined{QueueId(1), QueueId(0), {}, {}, {}, {}, {QueueGate::Is::kDraining, since}});
+  };
+  EXPECT_EQ(drained(Millis(-7)), "");
+  EXPECT_EQ(drained(Millis::max()), "the time since when a queue drains is impossible");
   const QuotaKey beyond{ResourceId(resource::kRowsMax), DeviceClassId::none()};
   EXPECT_EQ(with({.of = quota_key(0), .guarantee = 0, .borrows = 0, .lends = 0}), "");
   EXPECT_EQ(with({.of = quota_key(0), .guarantee = -2}), "a queue's guarantee is impossible");

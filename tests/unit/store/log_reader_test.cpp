@@ -112,7 +112,7 @@ TEST_F(Recorded, other_files_are_told_what_they_are_not) {
   EXPECT_EQ(error(), "is not a decision log (it does not begin with ALOG)");
   write_bytes(path, std::string("ALOG\x04\0\0\0", 8));
   EXPECT_EQ(error(),
-            "has format version 4; this build reads version 24; replay it with the version of Ashlar that wrote it");
+            "has format version 4; this build reads version 25; replay it with the version of Ashlar that wrote it");
   fs::resize_file(path, (4ull << 30) + 1);  // takes no room: it is a hole
   EXPECT_EQ(error(), "cannot be read: it is larger than 4 GiB");
 }

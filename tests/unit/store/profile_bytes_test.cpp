@@ -66,8 +66,7 @@ TEST(ProfileBytes, a_profile_that_cannot_decide_is_refused) {
   EXPECT_EQ(error_of_profile([](Profile& p) { p.feasible.pop_back(); }), "");
   EXPECT_EQ(error_of_profile([](Profile& p) { p.victim = VictimRule::kByQuotaUnverified; }).substr(0, 86),
             "the profile cannot decide: victim: by-quota-unverified needs an order of running jobs,");
-  EXPECT_EQ(error_of_profile([](Profile& p) { p.grace = Millis(1); }),
-            "the profile cannot decide: grace is that of jobs which are stopped; with victim: none there are none");
+  EXPECT_EQ(error_of_profile([](Profile& p) { p.grace = Millis(-1); }), "the profile's grace is impossible");
   EXPECT_EQ(error_of_profile([](Profile& p) {
               p.tiers.front() = {find_score("fgd"), find_score("random")};
             }),

@@ -30,7 +30,7 @@ class RandomWorld {
                              {},
                              {{.of = quota_key(0), .guarantee = 4000, .lends = 3000}},
                              {2000, 1},
-                             false,
+                             {QueueGate::Is::kDraining, Millis(70)},
                              {{quota_key(0), 3'600'000}},
                              {.own = StopRules::Own::kNever, .while_borrowing = 7, .protected_from_own = Millis(5)}});
     for (std::uint32_t d = 0; d < kDemands; ++d) add(events, DemandDefined{DemandId(d), demand(d)});
@@ -191,7 +191,7 @@ class RandomWorld {
                                         limits(),
                                         shares(),
                                         {1 + static_cast<std::int64_t>(draw(3000)), static_cast<std::int32_t>(draw(3))},
-                                        draw(8) == 0,
+                                        gate(),
                                         usage(),
                                         stop_rules()});
       case 11:
@@ -253,6 +253,10 @@ class RandomWorld {
   std::vector<QueueUsage> usage() {
     if (draw(4) != 0) return {};
     return {{quota_key(0), std::int64_t{36'000'000} * draw(100)}, {quota_key(1), std::int64_t{1000} * draw(1000)}};
+  }
+  QueueGate gate() {
+    if (draw(4) != 0) return {};
+    return {static_cast<QueueGate::Is>(draw(4)), Millis(draw(2000))};
   }
   StopRules stop_rules() {
     if (draw(4) != 0) return {};

@@ -132,7 +132,7 @@ kube::TrackerOptions tracker_options(const config::SchedulerConfig& config) {
       tracker.queues.back().limits.push_back({limit.resource, limit.model, limit.limit});
     tracker.queues.back().rank = queue.rank;
     tracker.queues.back().stops = queue.stops;
-    tracker.queues.back().is_held = queue.is_held;
+    tracker.queues.back().gate = queue.gate;
     for (const config::NamedShare& share : queue.shares)
       tracker.queues.back().shares.push_back(
           {share.resource, share.model, share.guarantee, share.borrows, share.lends});
