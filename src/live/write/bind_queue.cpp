@@ -167,7 +167,8 @@ Millis BindQueue::next_look() const { return in_time_.empty() ? Millis::max() : 
 
 /// What is known of a namespace is remembered for a while.
 void BindQueue::drop_if_unused(Lanes::iterator it) {
-  if (it->second.is_unused() && !it->second.is_slow && it->second.is_new) lanes_.erase(it);
+  const bool is_known = it->second.is_slow || !it->second.is_new || it->second.unclear > 0;
+  if (it->second.is_unused() && !is_known) lanes_.erase(it);
 }
 
 }  // namespace ashlar::kube

@@ -102,7 +102,7 @@ struct ToldWorld {
       if (!r.new_domain.is_none()) text += " apart by " + std::to_string(r.new_domain.value);
       for (const Remedy::Limit& l : r.limits)
         text += " q" + std::to_string(l.queue.value) + "[" + std::to_string(quota_number(l.of)) + "]+" +
-                std::to_string(l.lacking);
+                std::to_string(l.lacking) + (l.is_of_borrowing ? " borrowed" : "");
       for (const Remedy::OfGroup& of : r.of_groups) {
         text += " [" + std::to_string(of.group) + ": " + std::to_string(of.amount);
         if (!of.level.is_none()) text += " level " + std::to_string(of.level.value);
@@ -223,6 +223,60 @@ TEST(RemediesTold, LimitsAreNamedFromTheQueueUpwards) {
   job.members_min = 2;
   tell(w.state, Submitted{job});
   EXPECT_EQ(w.offers(), "quota 0 q2[1]+4000 q1[0]+2000");
+}
+
+/// Two nodes; queue 1 has queues 2, which keeps 4 GPUs for itself, and 3 below it. Queue 4 is beside them.
+struct KeptWorld : ToldWorld {
+  explicit KeptWorld(std::int64_t above, std::int64_t beside_what_is_kept = kUnlimited) : ToldWorld(2) {
+    const auto quota = [](std::int64_t gpus) {
+      return QuotaVector{gpus == kUnlimited ? gpus : gpus * 1000, kUnlimited, kUnlimited};
+    };
+    tell(state, QueueDefined{QueueId(1u), QueueId(0u), quota(above)});
+    QueueDefined keeps{QueueId(2u), QueueId(1u), quota(kUnlimited)};
+    keeps.shares = {{.of = quota_key(0), .guarantee = 4'000, .lends = 0}};
+    tell(state, keeps);
+    tell(state, QueueDefined{QueueId(3u), QueueId(1u), quota(beside_what_is_kept)});
+    tell(state, QueueDefined{QueueId(4u), QueueId(0u), quota(kUnlimited)});
+  }
+  KeptWorld& runs_in(QueueId queue, std::int32_t gpus) {
+    Workload w = workload(rows, rows, 1, define(demand_for(gpus)));
+    w.queue = queue;
+    const MemberId member = w.members[0].member;
+    tell(state, Submitted{w});
+    tell(state, Bound{member, NodeId(0u), devices((std::uint64_t{1} << gpus) - 1)});
+    return *this;
+  }
+  std::string offers_in(QueueId queue, std::int32_t gpus) {
+    Workload w = workload(kWaiting.value, 0, 1, define(demand_for(gpus)));
+    w.queue = queue;
+    tell(state, Submitted{w});
+    return offers();
+  }
+};
+
+TEST(RemediesTold, WhatAQueueBelowKeepsIsLackingBesideWhatIsUsed) {
+  EXPECT_EQ(KeptWorld(10).runs_in(QueueId(3u), 5).offers_in(QueueId(3u), 3), "cards 1, quota 0 q1[0]+2000");
+  EXPECT_EQ(KeptWorld(10).runs_in(QueueId(3u), 5).offers_in(QueueId(2u), 6), "cards 5, quota 0 q1[0]+1000")
+      << "but not what it keeps for itself";
+}
+
+TEST(RemediesTold, NoQuotaIsOfferedWhereTheRestOfTheClusterIsKept) {
+  EXPECT_EQ(KeptWorld(kUnlimited, 7).runs_in(QueueId(4u), 4).offers_in(QueueId(3u), 8), "cards 7, quota 0 q3[0]+1000");
+  EXPECT_EQ(KeptWorld(kUnlimited, 6).runs_in(QueueId(4u), 5).offers_in(QueueId(3u), 8), "cards 6")
+      << "7 are neither used nor kept";
+}
+
+TEST(RemediesTold, WhereAQueueMayBorrowTooLittleThatIsSaid) {
+  for (const std::int64_t quota : {2'000, 4'000}) {
+    ToldWorld w(1);
+    QueueDefined borrows{QueueId(1u), QueueId(0u), {quota, kUnlimited, kUnlimited}};
+    borrows.shares = {{.of = quota_key(0), .guarantee = 1'000, .borrows = 1'000}};
+    tell(w.state, borrows);
+    Workload job = workload(kWaiting.value, 0, 1, w.define(demand_for(3)));
+    job.queue = QueueId(1u);
+    tell(w.state, Submitted{job});
+    EXPECT_EQ(w.offers(), quota == 2'000 ? "cards 2, quota 0 q1[0]+1000" : "cards 2, quota 0 q1[0]+1000 borrowed");
+  }
 }
 
 /// Two nodes of class 0 and one of class 1 with 8 GPUs each; queue 1 may have 4 GPUs of class 0 and 1 of a resource.

@@ -169,5 +169,48 @@ TEST(RequestBudget, WhatIsSetApartTakesNoPlaceInTheWindow) {
   EXPECT_TRUE(budget.may_send(Millis(200))) << "more than are under way: as many as are";
 }
 
+TEST(RequestBudget, AtMost1024AreUnderWayHoweverManyWereAnswered) {
+  RequestBudget budget;
+  for (int i = 0; i < 100; ++i) budget.end(budget.begin(Millis(0)), kSound, Millis(0));
+  int sent = 0;
+  for (; sent < 2'000 && budget.may_send(Millis(0)); ++sent) budget.begin(Millis(0));
+  EXPECT_EQ(sent, 1'024);
+}
+
+TEST(RequestBudget, AfterASoundAnswerAnEarlierFailedReadCountsNoMore) {
+  RequestBudget budget;
+  budget.end(budget.begin(Millis(0)), {ServerHealth::kUnclear, Millis(0), true}, Millis(0));
+  budget.end(budget.begin(Millis(0)), kSound, Millis(0));
+  for (int i = 0; i < 30; ++i) budget.end(budget.begin(Millis(0)), kUnclear, Millis(0));
+  EXPECT_FALSE(budget.is_in_trouble());
+}
+
+TEST(RequestBudget, ARefusalOfAnotherRequestNeitherIsAFailedReadNorEndsOne) {
+  for (const bool has_failed : {false, true}) {
+    RequestBudget budget;
+    if (has_failed) budget.note_other(ServerHealth::kUnclear);
+    budget.note_other(ServerHealth::kTrouble);
+    for (int i = 0; i < 16; ++i) budget.end(budget.begin(Millis(0)), kUnclear, Millis(0));
+    EXPECT_EQ(budget.is_in_trouble(), has_failed);
+  }
+}
+
+TEST(RequestBudget, AFailedProbeDoesNotShortenWhatRetryAfterAskedFor) {
+  RequestBudget budget;
+  const Pass before = budget.begin(Millis(0));
+  budget.end(budget.begin(Millis(0)), kTrouble, Millis(0));
+  const Pass probe = budget.begin(Millis(200));
+  budget.end(before, {ServerHealth::kTrouble, Millis(10'000)}, Millis(250));
+  budget.end(probe, kTrouble, Millis(300));
+  EXPECT_EQ(budget.next_at(), Millis(10'250));
+}
+
+TEST(RequestBudget, HonoursTheRetryAfterOfAnUnclearFailureThatIsTrouble) {
+  RequestBudget budget;
+  for (int i = 0; i < 16; ++i)
+    budget.end(budget.begin(Millis(0)), {ServerHealth::kUnclear, Millis(7'000), true}, Millis(0));
+  EXPECT_EQ(budget.next_at(), Millis(7'000));
+}
+
 }  // namespace
 }  // namespace ashlar::kube

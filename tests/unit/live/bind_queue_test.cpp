@@ -148,6 +148,17 @@ TEST_F(Bindings, ANamespaceWhoseBindingsFailAgainAndAgainStaysApart) {
   EXPECT_EQ(queue.unhindered(), 1u);
 }
 
+TEST_F(Bindings, ANewNamespaceWhoseBindingsAllFailOneAfterTheOtherStaysApart) {
+  for (int i = 0; i < BindQueue::kUnclearMax; ++i) {
+    queue.note_sent(1, "failing", now);
+    EXPECT_TRUE(queue.note_answered(1, now + Millis(5), true));
+  }
+  queue.note_sent(1, "failing", now);
+  EXPECT_FALSE(queue.note_answered(1, now + Millis(5), true));
+  queue.push("failing", ticket(1));
+  EXPECT_EQ(queue.unhindered(), 0u);
+}
+
 /// Otherwise each that becomes slow would make room for others that hang.
 TEST_F(Bindings, WhatHangsInNewAndSlowNamespacesHasALimit) {
   std::uint64_t request = 0;
@@ -312,6 +323,154 @@ TEST_F(Bindings, OfASlowNamespaceDoNotCountInTheWindowWhenTheyAreAnswered) {
   ASSERT_EQ(send(2), 2u);
   EXPECT_FALSE(queue.note_answered(1, now));
   EXPECT_TRUE(queue.note_answered(2, now));
+}
+
+TEST_F(Bindings, OfNewNamespacesAsManyGoAsSlowOnesLeaveThem) {
+  const auto send_new = [&](std::uint64_t request) {
+    for (int n = 0; n < 5; ++n)
+      for (PodSlot slot = 0; slot < 10; ++slot)
+        queue.push("new" + std::to_string(request) + std::to_string(n), ticket(slot));
+    std::size_t sent = 0;
+    while (send(++request) != kNoPod) ++sent;
+    return sent;
+  };
+  ASSERT_EQ(send_new(0), 16u);
+  for (std::uint64_t request = 1; request <= 16; ++request) queue.note_answered(request, now);
+  while (send(1) != kNoPod) queue.note_answered(1, now);
+  for (std::uint64_t n = 0; n < 20; ++n) queue.note_sent(100 + n, "slow" + std::to_string(n), now);
+  now = now + BindQueue::kSlowAfter;
+  ASSERT_EQ(queue.find_slow(now).size(), 20u);
+  EXPECT_EQ(send_new(1'000), 12u) << "32 in new and slow ones together";
+}
+
+TEST_F(Bindings, NeitherAFailureNorALateAnswerMakesANamespaceKnown) {
+  for (const bool is_late : {false, true}) {
+    queue = {};
+    for (PodSlot slot = 0; slot < 20; ++slot) queue.push("new", ticket(slot));
+    ASSERT_EQ(send(1), 0u);
+    queue.note_answered(1, now + (is_late ? BindQueue::kSlowAfter : Millis(5)), !is_late);
+    queue.push("other", ticket(90));
+    EXPECT_EQ(queue.unhindered(), 20u) << "it tells nothing of how fast others are answered";
+    ASSERT_EQ(send(2), 1u);
+    ASSERT_EQ(send(3), 90u);
+    std::uint64_t request = 3;
+    while (send(++request) != kNoPod) {
+    }
+    EXPECT_EQ(queue.size(), 19u - BindQueue::kNewShare) << is_late;
+  }
+}
+
+TEST_F(Bindings, TheFastestAnswerCountsForHalfAMinute) {
+  const auto is_tardy = [&](Millis after) {
+    queue = {};
+    know("fast");
+    queue.note_sent(1, "late", now + after - Millis(1'000));
+    return !queue.note_answered(1, now + after);
+  };
+  EXPECT_TRUE(is_tardy(Millis(29'999)));
+  EXPECT_FALSE(is_tardy(Millis(30'000))) << "perhaps all are answered so late by now";
+}
+
+TEST_F(Bindings, AnAnswerAsFastAsTheFastestRenewsIt) {
+  know("fast");
+  queue.note_sent(1, "fast", now + Millis(20'000));
+  queue.note_answered(1, now + Millis(20'001));
+  queue.note_sent(2, "late", now + Millis(35'000));
+  EXPECT_FALSE(queue.note_answered(2, now + Millis(36'000))) << "one millisecond is as good as none";
+}
+
+TEST_F(Bindings, OneThatTurnsSlowAgainHasToShowAllOfItAgain) {
+  const auto answer_in_time = [&] {
+    queue.note_sent(1, "slow", now);
+    return queue.note_answered(1, now + Millis(5));
+  };
+  for (int round = 0; round < 2; ++round) {
+    make_slow("slow");
+    for (int i = 0; i < BindQueue::kInTimeAgain; ++i) EXPECT_FALSE(answer_in_time()) << round << " " << i;
+    EXPECT_TRUE(answer_in_time()) << round;
+    queue.note_answered(1000, now);
+  }
+}
+
+TEST_F(Bindings, WhatANamespaceThatIsNotSlowAnyMoreHasToSendAgainTakesItsPlaceInTheWindow) {
+  make_slow("answered");
+  const std::shared_ptr<void> again = queue.note_later("answered");
+  queue.note_answered(1000, now);
+  EXPECT_EQ(queue.outside_window(), 1u);
+  for (int i = 0; i < BindQueue::kInTimeAgain; ++i) know("answered");
+  EXPECT_EQ(queue.outside_window(), 0u) << "it is answered in time";
+  make_slow("forgotten");
+  const std::shared_ptr<void> too = queue.note_later("forgotten");
+  queue.note_answered(1000, now);
+  now = now + BindQueue::kRemembered;
+  EXPECT_EQ(queue.outside_window(), 1u);
+  queue.find_slow(now);
+  EXPECT_EQ(queue.outside_window(), 0u) << "it is forgotten";
+}
+
+TEST_F(Bindings, EachThatIsToBeSentAgainIsCounted) {
+  make_slow("slow");
+  std::shared_ptr<void> one = queue.note_later("slow");
+  const std::shared_ptr<void> other = queue.note_later("slow");
+  EXPECT_EQ(queue.outside_window(), 3u);
+  one.reset();
+  EXPECT_EQ(queue.outside_window(), 2u);
+}
+
+TEST_F(Bindings, WhileOneIsUnderWayOrWaitsItsNamespaceIsNotForgotten) {
+  make_slow("slow");
+  const std::shared_ptr<void> again = queue.note_later("slow");
+  know("known");
+  queue.push("known", ticket(1));
+  now = now + Millis(120'000);
+  queue.find_slow(now);
+  EXPECT_EQ(queue.outside_window(), 2u);
+  queue.push("known", ticket(2));
+  ASSERT_EQ(queue.unhindered(), 2u);
+  EXPECT_EQ(send(1), 1u);
+  EXPECT_EQ(send(2), 2u);
+}
+
+TEST_F(Bindings, ANamespaceIsForgottenAMinuteAfterItsLastAnswer) {
+  know("known");
+  now = now + Millis(60'000);
+  queue.find_slow(now);
+  for (PodSlot slot = 0; slot < 20; ++slot) queue.push("known", ticket(slot));
+  std::uint64_t request = 0;
+  while (send(request + 1) != kNoPod) ++request;
+  EXPECT_EQ(request, BindQueue::kNewShare);
+}
+
+TEST_F(Bindings, ALateAnswerIsNoFailure) {
+  std::uint64_t request = 0;
+  const auto answer = [&](Millis after, bool is_unclear) {
+    queue.note_sent(++request, "a", now);
+    queue.note_answered(request, now + after, is_unclear);
+  };
+  know("a");
+  for (int i = 1; i < BindQueue::kUnclearMax; ++i) answer(Millis(5), true);
+  answer(BindQueue::kSlowAfter, false);
+  answer(Millis(5), true);
+  queue.push("a", ticket(1));
+  EXPECT_EQ(queue.unhindered(), 1u) << "not so many in a row";
+}
+
+TEST_F(Bindings, WhatSlowNamespacesSendAgainIsWithinTheirLimitTogether) {
+  make_slow("other");
+  for (const char* ns : {"slow1", "slow2"}) {
+    make_slow(ns);
+    queue.note_answered(1000, now);
+  }
+  EXPECT_TRUE(queue.may_send_again("other"));
+  std::uint64_t request = 0;
+  for (const char* ns : {"slow1", "slow2"})
+    for (PodSlot slot = 0; slot < BindQueue::kSlowShare; ++slot) queue.push(ns, ticket(slot));
+  while (send(++request, false) != kNoPod) {
+  }
+  ASSERT_EQ(queue.slow_under_way(), 16u);
+  EXPECT_FALSE(queue.may_send_again("other"));
+  queue.note_answered(1, now);
+  EXPECT_TRUE(queue.may_send_again("other"));
 }
 
 }  // namespace

@@ -57,6 +57,33 @@ TEST_F(QueueTreeShares, AnAmountBeyondAllNumbersIsKeptFromWhereNoQuotaIsStated) 
   EXPECT_EQ(refusal->code, ReasonCode::kKeptByGuarantees);
 }
 
+TEST_F(QueueTreeShares, ALoweredGuaranteeRefusesForGoodWhatIsMoreThanItEverAdmits) {
+  const auto code = [&](std::int64_t amount) {
+    const auto refusal = tree.refusal(kOrg, {amount, 0, 0});
+    return refusal ? refusal->code : ReasonCode::kNone;
+  };
+  const std::vector<QuotaShare> share{{.of = quota_key(0), .guarantee = 10, .borrows = 5}};
+  tree.define(kOrg, kRoot, gpus(100), {}, share);
+  tree.add_capacity(0, 4);
+  EXPECT_EQ(code(15), ReasonCode::kQuotaExhausted) << "once there are as many nodes";
+  EXPECT_EQ(code(16), ReasonCode::kExceedsQuota);
+  tree.define(kOrg, kRoot, gpus(12), {}, share);
+  EXPECT_EQ(code(12), ReasonCode::kQuotaExhausted);
+  EXPECT_EQ(code(13), ReasonCode::kExceedsQuota) << "its quota is less";
+}
+
+TEST_F(QueueTreeShares, OfAClassTooItsOwnPartDoesNotCountAgainstWhatIsKept) {
+  tree.define(kOrg, kRoot, kFree, {}, std::vector<QuotaShare>{{.of = kOfAClass, .guarantee = 10, .lends = 0}});
+  tree.add_capacity(0, 100);
+  tree.charge(std::size_t{0}, kOther, 85);
+  EXPECT_EQ(tree.refusal(std::size_t{0}, kOrg, 15), std::nullopt) << "10 of its own";
+  EXPECT_EQ(tree.refusal(std::size_t{0}, kOther, 6),
+            (Reason{ReasonCode::kKeptByGuarantees, kRoot.value, {quota_number(kOfAClass), 10, 100}}));
+  const auto refusal = tree.refusal(std::size_t{0}, kOther, 1'000);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->code, ReasonCode::kKeptByGuarantees) << "what the cluster has is no limit that is stated";
+}
+
 TEST_F(QueueTreeShares, EachColumnFollowsWhatIsUsed) {
   std::vector<QuotaShare> both = keeps(10);
   both.push_back(keeps(20, 1).front());
