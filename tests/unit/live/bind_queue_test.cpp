@@ -452,7 +452,7 @@ TEST_F(Bindings, ALateAnswerIsNoFailure) {
   answer(BindQueue::kSlowAfter, false);
   answer(Millis(5), true);
   queue.push("a", ticket(1));
-  EXPECT_EQ(queue.unhindered(), 1u) << "not so many in a row";
+  EXPECT_EQ(queue.unhindered(), 1u) << "not this many in a row";
 }
 
 TEST_F(Bindings, WhatSlowNamespacesSendAgainIsWithinTheirLimitTogether) {
