@@ -67,6 +67,7 @@ struct QueueGate {
   Is is = Is::kOpen;
   Millis drained_since{0};  ///< kDraining: jobs submitted before this are taken whenever they come
 
+  bool is_open() const { return is == Is::kOpen; }
   bool starts_nothing() const { return is == Is::kHeld || is == Is::kStopped; }
   bool refuses(Millis submitted) const { return is == Is::kDraining && submitted >= drained_since; }
   friend bool operator==(const QueueGate&, const QueueGate&) = default;

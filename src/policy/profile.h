@@ -73,12 +73,11 @@ struct Profile {
   Blocking blocking = Blocking::kSkip;
   PlacementRule placement = PlacementRule::kScored;
   VictimRule victim = VictimRule::kNone;
-  Millis grace{0};               ///< for which the pods of a stopped job run on and keep their devices
-  Millis half_life{86'400'000};  ///< of what queues have used; 0: only what they use now counts
-  Millis ageing{
-      600'000};       ///< after so long a waiting job holds nodes of which nobody knows when they are free; 0: never
-  Millis cadence{0};  ///< decide only at multiples of this (0 = whenever there are events)
-  FgdMix mix;         ///< expected pods of FGD; empty if not used
+  Millis grace{0};                       ///< for which the pods of a stopped job run on and keep their devices
+  Millis half_life{86'400'000};          ///< of what queues have used; 0: only what they use now counts
+  Millis ageing{600'000};                ///< after it a waiting job holds nodes without a known time; 0: never
+  Millis cadence{0};                     ///< decide only at multiples of this (0 = whenever there are events)
+  FgdMix mix;                            ///< expected pods of FGD; empty if not used
   std::uint64_t seed = 1;                ///< of every random choice
   bool is_default_domain_search = true;  ///< gangs without topology requirements still prefer few innermost domains
   ReplayRules replay;

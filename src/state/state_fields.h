@@ -4,6 +4,7 @@
 // listed; after reading, forget_caches resets them.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <type_traits>
 
@@ -47,6 +48,7 @@ struct StateFields {
     s.queues_.usage_changes_.clear();
     s.queues_.is_usage_changed_.assign(s.queues_.parent_.size(), 0);
     s.queues_.displaced_ = s.queues_.counted_displaced();
+    s.queues_.gated_ = s.queues_.gates_.size() - std::ranges::count_if(s.queues_.gates_, &QueueGate::is_open);
     s.queues_.renew_shares();
     s.list_node_members();
     s.running_.clear();

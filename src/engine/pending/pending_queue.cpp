@@ -132,7 +132,8 @@ void PendingQueue::list_head(ClassId id) {
     return;
   }
   if (waits_for_room(job_class.verdict) && !head.entry.is_surplus &&
-      job_class.verdict.kind != VerdictKind::kNeverFits && !job_class.key.is_refused) {  // those block no job
+      job_class.verdict.kind != VerdictKind::kNeverFits && !job_class.key.is_refused) {
+    // what can never run, or not until its queue is released, blocks no job
     const QueueId queue = job_class.key.queue;
     spare_head_.insert(of_queue(queue).blocked, head);
     if (queue.row() >= has_blocked_.size()) has_blocked_.resize(of_queue_.size());

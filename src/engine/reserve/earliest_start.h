@@ -90,6 +90,7 @@ class EarliestStart {
   /// Whether the reservation's job and this one, started at that time, overlap.
   Presence presence_of(const Reservation& reservation, Millis at) const;
 
+  /// The earliest moment from number `first` on, before that time, at which the job is placed.
   std::optional<Millis> search_from(std::size_t first, Millis before);
   /// Whether there are this many moments. They are listed as far as needed so far.
   bool reaches(std::size_t count);

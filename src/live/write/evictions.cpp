@@ -33,6 +33,14 @@ std::string job_name(const Tracker& tracker, JobId job) {
   return owner.pod == kNoPod ? "another job" : "pod " + full_name(tracker.pods()[owner.pod]);
 }
 
+bool is_with_queue(StopReason reason) { return reason == StopReason::kQueueStopped; }
+
+/// "for pod default/a (LowerPriority)", or "with its queue (QueueStopped)"; `is_explained`: and what the rule says.
+std::string stopped_words(StopReason reason, const std::string& winner, bool is_explained) {
+  return (is_with_queue(reason) ? "with its queue" : "for " + winner) + " (" + std::string(stop_reason_name(reason)) +
+         (is_explained ? ": " + std::string(stop_reason_words(reason)) : "") + ")";
+}
+
 }  // namespace
 
 /// Waits for departures, and then for what `inner` waits for; its writes come before.
@@ -77,14 +85,10 @@ Evictions::Evictions(Api& api, Tracker& tracker, Hooks hooks)
 Evictions::~Evictions() { api_.cancel_timer(timer_); }
 
 void Evictions::stop(const Evict& evict) {
-  const bool is_with_queue = evict.reason == StopReason::kQueueStopped;
-  DeparturePtr departure = is_with_queue ? nullptr : of_plan_[evict.for_job];
+  DeparturePtr of_one_job;  // with its queue: no job waits for all that leave
+  DeparturePtr& departure = is_with_queue(evict.reason) ? of_one_job : of_plan_[evict.for_job];
   if (!departure) departures_.push_back(departure = std::make_shared<Departure>());
-  departure->may_be_late = is_with_queue;
-  if (!is_with_queue) of_plan_[evict.for_job] = departure;
-  const std::string words = (is_with_queue ? "with its queue" : "for " + job_name(tracker_, evict.for_job)) + " (" +
-                            std::string(stop_reason_name(evict.reason)) + ": " +
-                            std::string(stop_reason_words(evict.reason)) + ")";
+  const std::string words = stopped_words(evict.reason, job_name(tracker_, evict.for_job), true);
   for (const PodSlot slot : tracker_.stop_pods(evict, words)) {
     const PodRecord& pod = tracker_.pods()[slot];
     departure->victims.push_back({.slot = slot, .generation = pod.generation, .reason = evict.reason});
@@ -165,7 +169,7 @@ void Evictions::take_answer(const DeparturePtr& departure, std::size_t number, c
   if (says_gone(answer)) return tracker_.note_gone(victim.slot);
   const bool is_protected = answer.reason == kDisruptionBudget;
   const std::string words = bounded_words(answer.result.error().message);
-  if ((is_protected && !departure->may_be_late) || bind_outcome(answer) == BindOutcome::kRefused) {
+  if ((is_protected && !is_with_queue(victim.reason)) || bind_outcome(answer) == BindOutcome::kRefused) {
     ++counters_.refused;
     if (hooks_.log)
       hooks_.log(LogLevel::kWarning,
@@ -183,9 +187,7 @@ void Evictions::take_answer(const DeparturePtr& departure, std::size_t number, c
 
 void Evictions::mark(const Victim& victim) {
   const PodRecord& pod = tracker_.pods()[victim.slot];
-  const std::string why =
-      (victim.reason == StopReason::kQueueStopped ? std::string("with its queue (") : "for another job (") +
-      std::string(stop_reason_name(victim.reason)) + ")";
+  const std::string why = stopped_words(victim.reason, "another job", false);
   lane_.send(
       [&](OnAnswer on_answer) {
         return mark_stopped(api_, {pod.ns, pod.name, pod.uid}, why, api_.now(), std::move(on_answer), hooks_.may_write);

@@ -60,8 +60,7 @@ class Evictions {
   /// too.
   struct Departure {
     std::vector<Victim> victims;
-    std::string broken;        ///< why they do not all leave; empty: they do
-    bool may_be_late = false;  ///< no job waits for all of them: what a budget protects is tried again and again
+    std::string broken;  ///< why they do not all leave; empty: they do
   };
   using DeparturePtr = std::shared_ptr<Departure>;
   class Work;

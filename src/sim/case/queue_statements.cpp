@@ -192,14 +192,18 @@ bool is_too_deep(const CaseReading& c) {
   });
 }
 
-/// One statement that changes what a queue stated.
-void read_queue_change(CaseReading& c, Words& words, void (*take)(const CaseReading&, Words&, QueueDefined&)) {
+void take_nothing(const CaseReading& /*c*/, Words& /*words*/, QueueDefined& /*queue*/) {}
+
+/// One statement that changes what a queue stated: by what it says, and by when.
+void read_queue_change(CaseReading& c, Words& words, void (*take)(const CaseReading&, Words&, QueueDefined&),
+                       void (*change_at)(QueueDefined&, Millis) = nullptr) {
   const QueueId queue = take_queue(c, words);
   if (words.has_failed()) return;
   QueueDefined defined = stated(c, queue);
   take(c, words, defined);
   const Millis at = take_at(c, words);
   if (words.has_failed()) return;
+  if (change_at != nullptr) change_at(defined, at);
   stated(c, queue) = defined;
   add_event(c, at, EventBody(defined));
 }
@@ -211,14 +215,7 @@ void read_gate(CaseReading& c, Words& words) {
     words.take("queue");
     return words.fail("only queues can be held, stopped and released", "hold queue NAME at 1s");
   }
-  const QueueId queue = take_queue(c, words);
-  if (words.has_failed()) return;
-  QueueDefined defined = stated(c, queue);
-  const Millis at = take_at(c, words);
-  if (words.has_failed()) return;
-  defined.gate = {is, at};
-  stated(c, queue) = defined;
-  add_event(c, at, EventBody(defined));
+  read_queue_change(c, words, take_nothing, [](QueueDefined& queue, Millis at) { queue.gate = {is, at}; });
 }
 
 }  // namespace

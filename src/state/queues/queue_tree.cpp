@@ -95,7 +95,7 @@ QueueId QueueTree::stopped_above(QueueId queue) const {
 }
 
 bool QueueTree::is_any(QueueGate::Is gate) const {
-  return std::ranges::any_of(gates_, [&](const QueueGate& of) { return of.is == gate; });
+  return gated_ > 0 && std::ranges::any_of(gates_, [&](const QueueGate& of) { return of.is == gate; });
 }
 
 Millis QueueTree::protection(QueueId queue, Millis StopRules::*of) const {
@@ -159,6 +159,8 @@ void QueueTree::define(QueueId queue, QueueId parent, const QuotaVector& quota, 
   }
   quota_[queue.row()] = quota;
   ranks_[queue.row()] = rank;
+  gated_ += gate.is_open() ? 0 : 1;
+  gated_ -= gates_[queue.row()].is_open() ? 0 : 1;
   gates_[queue.row()] = gate;
   stops_[queue.row()] = stops;
   for (const QuotaShare& share : shares)

@@ -64,6 +64,7 @@ class QueueTree {
   QueueId held_above(QueueId queue) const;
   QueueId refusing_above(QueueId queue, Millis submitted) const;
   QueueId stopped_above(QueueId queue) const;
+  /// Whether any queue is. O(1) where all are open.
   bool is_any(QueueGate::Is gate) const;
   const QuotaVector& used(QueueId queue) const { return used_[queue.row()]; }
 
@@ -208,6 +209,7 @@ class QueueTree {
   QueueShares shares_;
   std::vector<QueueRank> ranks_;
   std::vector<QueueGate> gates_;
+  std::size_t gated_ = 0;  ///< of those: not open
   std::vector<StopRules> stops_;
   std::vector<QuotaVector> in_force_;  ///< quota_, or less by what the queue borrows
   std::vector<QuotaVector> used_;

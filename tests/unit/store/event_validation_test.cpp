@@ -233,8 +233,9 @@ TEST_F(Guarded, times_that_are_left_or_expected_may_be_unknown) {
   for (const Millis t : {Millis(-1), Millis(kNumberMax + 1)}) {
     EXPECT_EQ(refusal(Evicted{JobId(0), t}), "a remaining time is impossible");
     EXPECT_EQ(refusal(EstimateChanged{JobId(0), {t, Millis(1)}}), "an estimate is impossible");
-    if (t.value > 0 || t.value < -kNumberMax)
+    if (t.value > 0 || t.value < -kNumberMax) {
       EXPECT_EQ(refusal(CheckpointSaved{JobId(0), t}), "the time of a checkpoint is impossible");
+    }
     EXPECT_EQ(refusal(EstimateChanged{JobId(0), {Millis(1), t}}), "an estimate is impossible");
   }
 }

@@ -334,10 +334,10 @@ TEST(Snapshot, is_refused_if_a_member_holds_a_device_that_its_node_does_not_have
 // cache that rebuilds itself); then adjust the size.
 TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Topology), 184u);
-  EXPECT_EQ(sizeof(QueueTree), 512u);
+  EXPECT_EQ(sizeof(QueueTree), 520u);
   EXPECT_EQ(sizeof(Timeline), 56u);
   EXPECT_EQ(sizeof(Cluster), 1936u);
-  EXPECT_EQ(sizeof(State), 3504u);
+  EXPECT_EQ(sizeof(State), 3512u);
   EXPECT_EQ(sizeof(PendingQueue), 1136u);
   EXPECT_EQ(sizeof(EngineData), 2048u);
 }
