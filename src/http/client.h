@@ -97,8 +97,9 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   /// Sends; `on_done` runs once inside a later poll(), never inside send(). Any HTTP status is an answer; an Error
-  /// means that there was none: kTimeout (the effect is unknown), kUnavailable (not connected, broken off), kInvalid
-  /// (TLS error: certificate or name not accepted).
+  /// means that there was none: kTimeout (the effect is unknown), kInternal (the same: the server ended this exchange,
+  /// and not its connection), kUnavailable (not connected, broken off), kInvalid (TLS error: certificate or name not
+  /// accepted).
   RequestId send(Request request, OnDone on_done);
   /// Sends and passes the body on as it arrives. `request.timeout` 0 means no limit; `idle` > 0 ends it with kTimeout
   /// after that silence.

@@ -201,6 +201,8 @@ Result<Response> conclude(Transfer& t, CURLcode code) {
   const std::string what = std::string(method_text(t.request.method)) + " " + t.request.path + ": " + why;
   if (code == CURLE_OPERATION_TIMEDOUT) return Error{Error::Kind::kTimeout, what};
   if (is_tls_refusal(code)) return Error{Error::Kind::kInvalid, what};
+  // the server ended this exchange alone; the connection and the others on it go on
+  if (code == CURLE_HTTP2_STREAM) return Error{Error::Kind::kInternal, what};
   return Error{Error::Kind::kUnavailable, what};
 }
 

@@ -123,7 +123,10 @@ ServerHealth health_of(const Answer& answer) {
       return ServerHealth::kUnclear;
     case 0:
       if (answer.ok()) return ServerHealth::kSound;
-      return answer.result.error().kind == Error::Kind::kTimeout ? ServerHealth::kUnclear : ServerHealth::kTrouble;
+      // kInternal: it ended this exchange alone, as a kube-apiserver does whose handler has panicked
+      return answer.result.error().kind == Error::Kind::kTimeout || answer.result.error().kind == Error::Kind::kInternal
+                 ? ServerHealth::kUnclear
+                 : ServerHealth::kTrouble;
     default:
       return ServerHealth::kSound;
   }

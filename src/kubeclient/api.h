@@ -33,8 +33,8 @@ struct Answer {
 };
 using OnAnswer = std::function<void(Answer)>;
 
-/// 429, 502, 503 and connections that fail are trouble; 500, 504, 408 and timeouts are unclear; every other answer is
-/// sound, and what an admission webhook refuses.
+/// 429, 502, 503 and connections that fail are trouble; 500, 504, 408, timeouts and a single stream that the server
+/// resets are unclear; every other answer is sound, and what an admission webhook refuses.
 ServerHealth health_of(const Answer& answer);
 
 /// The server's answer as an Answer: parses metav1.Status of failures (JSON or protobuf).

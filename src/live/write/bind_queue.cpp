@@ -6,52 +6,65 @@
 
 namespace ashlar::kube {
 
+BindQueue::Kind BindQueue::kind_of(const Lane& lane) {
+  if (lane.is_slow) return Kind::kSlow;
+  if (lane.is_new) return lane.overdue > 0 ? Kind::kSilent : Kind::kNew;
+  return lane.is_tardy || lane.overdue > 0 ? Kind::kLate : Kind::kKnown;
+}
+
 template <class Change>
 void BindQueue::change(Lanes::iterator it, Change&& change) {
   Lane& lane = it->second;
   const auto count = [&](std::size_t sign) {
-    if (lane.is_slow) slow_under_way_ += sign * lane.under_way;
-    if (!lane.is_slow && lane.is_new) new_under_way_ += sign * lane.under_way;
+    OfKind& all = of(kind_of(lane));
+    all.under_way += sign * lane.under_way;
+    all.overdue += sign * lane.overdue;
     if (lane.is_hindered()) hindered_ += sign * lane.waiting.size();
     size_ += sign * lane.waiting.size();
   };
   count(std::size_t(-1));
-  if (!lane.waiting.empty()) heads_of(lane).erase(head_of(it));
+  if (!lane.waiting.empty()) of(kind_of(lane)).heads.erase(head_of(it));
   change(lane);
-  if (!lane.waiting.empty()) heads_of(lane).insert(head_of(it));
+  if (!lane.waiting.empty()) of(kind_of(lane)).heads.insert(head_of(it));
   count(1);
 }
 
-/// The lane of a namespace; a new one is tardy where others are known to be answered: else the engine would decide all
-/// that comes first.
 BindQueue::Lanes::iterator BindQueue::lane_of(const PooledString& ns) {
   const auto [it, is_first] = lanes_.try_emplace(ns);
-  if (is_first) it->second.is_tardy = fastest_ != Millis::max();
+  if (is_first) make_new(it->second);
   return it;
+}
+
+/// A new lane is tardy where others are known to be answered: else the engine would decide all that comes first.
+void BindQueue::make_new(Lane& lane) const {
+  lane.is_new = true;
+  lane.is_tardy = sent_.has_answer();
 }
 
 void BindQueue::push(const PooledString& ns, CommitTicket ticket) {
   change(lane_of(ns), [&](Lane& lane) { lane.waiting.push_back({++last_number_, std::move(ticket)}); });
 }
 
-std::optional<BindQueue::Next> BindQueue::next(bool has_room) {
+std::optional<BindQueue::Next> BindQueue::next(std::size_t taken, std::size_t window) {
   struct First {
     Heads::const_iterator at;
     bool may_go = false;
     std::size_t under_way() const { return std::get<0>(*at); }
     std::uint64_t number() const { return std::get<1>(*at); }
   };
-  const auto first_of = [](const Heads& heads, std::size_t share, bool has_place) {
+  const auto first_of = [this](Kind kind, std::size_t share, bool has_place) {
+    const Heads& heads = of(kind).heads;
     const First first{heads.begin(), false};
     return First{first.at, has_place && first.at != heads.end() && first.under_way() < share};
   };
   constexpr std::size_t kAny = SIZE_MAX;
-  First next = first_of(heads_, kAny, has_room);
-  const First fresh =
-      first_of(new_heads_, kNewShare,
-               has_room && new_under_way_ < kNewInAllMax && new_under_way_ + slow_under_way_ < kUnprovenMax);
-  if (fresh.may_go && (!next.may_go || *fresh.at < *next.at)) next = fresh;
-  const First slow = first_of(slow_heads_, kSlowShare, slow_under_way_ < kSlowInAllMax);
+  const bool has_room = taken < window;
+  const std::size_t late = of(Kind::kLate).under_way + of(Kind::kSilent).under_way;
+  First next = first_of(Kind::kKnown, kAny, has_room);
+  for (const First& other : {first_of(Kind::kLate, kAny, has_room && late < kApartMax + (window + 1) / 2),
+                             first_of(Kind::kNew, kNewShare, has_room && has_new_place())})
+    if (other.may_go && (!next.may_go || *other.at < *next.at)) next = other;
+  const First slow = first_of(Kind::kSlow, kSlowShare, slow_under_way() < kSlowInAllMax);
   if (slow.may_go && (!next.may_go || slow.number() < next.number())) next = slow;
   if (!next.may_go) return std::nullopt;
   const auto it = lanes_.find(std::get<2>(*next.at));
@@ -66,33 +79,56 @@ std::optional<BindQueue::Next> BindQueue::next(bool has_room) {
 
 void BindQueue::note_sent(std::uint64_t request, const PooledString& ns, Millis now) {
   change(lane_of(ns), [](Lane& lane) { ++lane.under_way; });
-  sent_[request] = {ns, now, false};
-  in_time_.insert({now, request});
+  sent_.add(request, ns, now);
 }
 
 bool BindQueue::note_answered(std::uint64_t request, Millis now, bool is_unclear) {
-  const auto found = sent_.find(request);
-  ASHLAR_CHECK(found != sent_.end());
-  const Sent sent = std::move(found->second);
-  sent_.erase(found);
-  in_time_.erase({sent.at, request});
+  const SentBindings::Sent sent = sent_.take(request);
   const auto it = lanes_.find(sent.ns);
-  const bool was_slow = it->second.is_slow, is_bad = is_unclear || now >= sent.at + kSlowAfter;
+  const bool was_slow = it->second.is_slow, is_bad = is_unclear || now >= sent.at + SentBindings::kLateAfter;
   change(it, [&](Lane& lane) {
     --lane.under_way;
+    if (sent.age != SentBindings::Age::kFresh) --lane.overdue;
     lane.seen_at = now;
-    lane.unclear = is_unclear ? lane.unclear + 1 : 0;
-    if (!is_bad) note_time(lane, now - sent.at, now);
+    lane.unclear = is_unclear ? lane.unclear + 2 : std::max(0, lane.unclear - 1);
+    if (!is_bad) lane.is_tardy = sent_.note_time(now - sent.at, now);
+    if (!is_bad && lane.overdue < kOverdueShare) lane.is_new = false;
     if (!lane.is_slow) return;
     lane.in_time = is_bad ? 0 : lane.in_time + 1;
     if (is_bad) lane.late_at = now;
-    if (lane.in_time >= kInTimeAgain) lane.is_slow = false;
+    if (lane.in_time < kInTimeAgain) return;
+    lane.is_slow = false;
+    lane.unclear = 0;
   });
   if (was_slow && !it->second.is_slow) slow_.erase(it->first);
-  if (!was_slow && it->second.unclear >= kUnclearMax) turn_slow(it, now);
+  if (!was_slow && it->second.unclear >= 2 * kUnclearMax) turn_slow(it, now);
   const bool says_something = !was_slow && !it->second.is_tardy;
   drop_if_unused(it);
   return says_something;
+}
+
+/// A lane that is answered all the while is not silent because one binding hangs.
+void BindQueue::note_overdue(const SentBindings::Sent& sent, Millis now) {
+  const auto it = lanes_.find(sent.ns);
+  bool falls_silent = false;
+  change(it, [&](Lane& lane) {
+    ++lane.overdue;
+    falls_silent = !lane.is_slow && !lane.is_new && (lane.seen_at <= sent.at || lane.overdue >= kOverdueShare);
+    if (falls_silent) make_new(lane);
+  });
+  if (falls_silent) note_silent(now);
+}
+
+/// Where many fall silent, what was known of the others says little, too.
+void BindQueue::note_silent(Millis now) {
+  if (fallen_silent_ == 0 || now >= silent_since_ + kSilentFor) {
+    fallen_silent_ = 0;
+    silent_since_ = now;
+  }
+  if (++fallen_silent_ < kSilentMax) return;
+  fallen_silent_ = 0;
+  for (auto it = lanes_.begin(); it != lanes_.end(); ++it)
+    if (!it->second.is_slow) change(it, [&](Lane& lane) { make_new(lane); });
 }
 
 void BindQueue::turn_slow(Lanes::iterator it, Millis now) {
@@ -104,15 +140,6 @@ void BindQueue::turn_slow(Lanes::iterator it, Millis now) {
   slow_.insert(it->first);
 }
 
-void BindQueue::note_time(Lane& lane, Millis took, Millis now) {
-  if (took <= fastest_ || now >= fastest_at_ + kOfLate) {
-    fastest_ = std::max(took, Millis(1));
-    fastest_at_ = now;
-  }
-  lane.is_new = false;
-  lane.is_tardy = took >= kTardyAfter && took.value >= kTardyFactor * fastest_.value;
-}
-
 std::shared_ptr<void> BindQueue::note_later(const PooledString& ns) {
   ++(*later_)[ns];
   return {nullptr, [later = later_, ns](void*) {
@@ -122,12 +149,26 @@ std::shared_ptr<void> BindQueue::note_later(const PooledString& ns) {
 
 bool BindQueue::may_send_again(const PooledString& ns) const {
   const auto it = lanes_.find(ns);
-  return it == lanes_.end() || !it->second.is_slow ||
-         (it->second.under_way < kSlowShare && slow_under_way_ < kSlowInAllMax);
+  if (it == lanes_.end()) return true;
+  const Lane& lane = it->second;
+  const Kind kind = kind_of(lane);
+  if (kind == Kind::kSlow) return lane.under_way < kSlowShare && slow_under_way() < kSlowInAllMax;
+  if (kind == Kind::kNew) return lane.under_way < kNewShare && has_new_place();
+  return kind != Kind::kSilent;
+}
+
+bool BindQueue::has_new_place() const {
+  const std::size_t places = sent_.overdue() < kHangingMax ? kNewInAllMax : kNewWhileHanging;
+  const OfKind& silent = of(Kind::kSilent);
+  return of(Kind::kNew).under_way + silent.under_way - silent.overdue < places;
+}
+
+std::size_t BindQueue::apart() const {
+  return slow_under_way() + std::min(of(Kind::kLate).overdue + of(Kind::kSilent).overdue, kApartMax);
 }
 
 std::size_t BindQueue::outside_window() const {
-  std::size_t count = slow_under_way_;
+  std::size_t count = apart();
   if (later_->empty()) return count;
   for (const PooledString& ns : slow_)
     if (const auto it = later_->find(ns); it != later_->end()) count += it->second;
@@ -136,16 +177,19 @@ std::size_t BindQueue::outside_window() const {
 
 std::vector<PooledString> BindQueue::find_slow(Millis now) {
   std::vector<PooledString> found;
-  while (!in_time_.empty() && in_time_.begin()->first + kSlowAfter <= now) {
-    Sent& sent = sent_.find(in_time_.begin()->second)->second;
-    in_time_.erase(in_time_.begin());
-    const auto it = lanes_.find(sent.ns);
+  while (const SentBindings::Sent* sent = sent_.next_overdue(now)) note_overdue(*sent, now);
+  while (const SentBindings::Sent* sent = sent_.next_late(now)) {
+    const auto it = lanes_.find(sent->ns);
     if (it->second.is_slow) continue;
     turn_slow(it, now);
-    found.push_back(sent.ns);
+    found.push_back(sent->ns);
   }
   forget(now);
   return found;
+}
+
+std::optional<std::uint64_t> BindQueue::to_abandon() const {
+  return of(Kind::kNew).heads.empty() || sent_.overdue() < kHangingMax ? std::nullopt : sent_.latest();
 }
 
 /// Namespaces that have had nothing for a while, slow ones since their last late answer.
@@ -162,8 +206,6 @@ void BindQueue::forget(Millis now) {
     return of.second.is_unused() && !of.second.is_slow && now >= of.second.seen_at + kRemembered;
   });
 }
-
-Millis BindQueue::next_look() const { return in_time_.empty() ? Millis::max() : in_time_.begin()->first + kSlowAfter; }
 
 /// What is known of a namespace is remembered for a while.
 void BindQueue::drop_if_unused(Lanes::iterator it) {

@@ -1,13 +1,15 @@
-// BindQueue: bindings that wait to be sent, and which is next: of the namespace with the fewest under way, of these the
-// first that came. A namespace whose bindings are not answered for a while (its admission webhook is slow, perhaps on
-// purpose) is slow until some are answered in time again: it may have a few under way, outside the others' window, so
-// that neither their bindings nor the engine wait for it. Cost: O(log namespaces) per binding, O(slow namespaces).
+// BindQueue: bindings that wait to be sent, and which is next: of the namespace with the fewest under way, the first
+// that came; no namespace waits long for others whose admission webhooks let theirs hang, perhaps on purpose. What is
+// overdue (SentBindings) takes no place in the window, a namespace that falls silent has to be answered before more of
+// it is sent, and one with a late binding is slow and has a few under way. Cost: O(log namespaces) per binding, O(slow
+// namespaces).
 //
 //   queue.push(ns, ticket);
-//   while (auto next = queue.next(room)) queue.note_sent(request, next->ns, now), send(next->ticket);
+//   while (auto next = queue.next(taken, window)) queue.note_sent(request, next->ns, now), send(next->ticket);
 //   queue.note_answered(request, now);
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -22,24 +24,29 @@
 #include "base/quantity.h"
 #include "kubeclient/pooled_string.h"
 #include "live/write/commit/commit_ticket.h"
+#include "live/write/sent_bindings.h"
 
 namespace ashlar::kube {
 
 class BindQueue {
  public:
-  static constexpr Millis kSlowAfter{2'000};        ///< without an answer
   static constexpr std::size_t kSlowShare = 8;      ///< bindings that a slow namespace may have under way
   static constexpr std::size_t kSlowInAllMax = 16;  ///< bindings that slow namespaces may have under way together
-  static constexpr std::size_t kNewShare = 8;       ///< bindings under way in a namespace before the first is answered
-  static constexpr std::size_t kNewInAllMax = 16;   ///< in such namespaces together
-  /// In new and slow ones together new ones are sent up to this: a server lets few requests hang, and then serves none.
-  static constexpr std::size_t kUnprovenMax = 32;
-  /// A namespace is tardy if its last answer took this long, and this many times as long as the fastest of late: the
-  /// engine does not wait for what waits there, and its answers say nothing of the server.
-  static constexpr Millis kTardyAfter{250};
-  static constexpr std::int64_t kTardyFactor = 8;
-  static constexpr Millis kOfLate{30'000};
-  static constexpr int kUnclearMax = 4;         ///< failures of a namespace in a row after which it is slow, too
+  static constexpr std::size_t kNewShare = 8;       ///< bindings under way in a namespace before one is answered
+  static constexpr std::size_t kNewInAllMax = 16;   ///< in such namespaces together, but for those that are overdue
+  /// A server lets few requests hang, and then serves none: while this many are overdue, new namespaces have
+  /// kNewWhileHanging under way, and a late one is abandoned for each that waits.
+  static constexpr std::size_t kHangingMax = 96;
+  static constexpr std::size_t kNewWhileHanging = 4;
+  /// Overdue bindings of other than slow ones that take no place; those of late ones may fill half of the window, too.
+  static constexpr std::size_t kApartMax = 64;
+  static constexpr std::size_t kOverdueShare =
+      32;  ///< with as many overdue a namespace is silent, whatever is answered
+  /// As many known namespaces that fall silent within kSilentFor make all of them new again.
+  static constexpr std::size_t kSilentMax = 8;
+  static constexpr Millis kSilentFor{10'000};
+  /// Failures in a row after which a namespace is slow, too; each other answer outweighs half a failure.
+  static constexpr int kUnclearMax = 4;
   static constexpr int kInTimeAgain = 4;        ///< answers, one after the other, after which it is not slow any more
   static constexpr Millis kRemembered{60'000};  ///< a slow one that has none, since its last late answer
   struct Next {
@@ -48,9 +55,8 @@ class BindQueue {
   };
 
   void push(const PooledString& ns, CommitTicket ticket);
-  /// The first that may be sent; nothing if none may. `has_room`: whether the window of namespaces that are not slow
-  /// has a free place.
-  std::optional<Next> next(bool has_room);
+  /// The first that may be sent; nothing if none may. `taken`: places of the window that are not free.
+  std::optional<Next> next(std::size_t taken, std::size_t window);
   /// The request is a binding of that namespace.
   void note_sent(std::uint64_t request, const PooledString& ns, Millis now);
   /// Answered or failed; `is_unclear`: in a way that may be specific to its namespace. Returns whether the answer says
@@ -58,20 +64,24 @@ class BindQueue {
   bool note_answered(std::uint64_t request, Millis now, bool is_unclear = false);
   /// A binding of that namespace is to be sent or re-read later, as long as what is returned lives.
   std::shared_ptr<void> note_later(const PooledString& ns);
-  /// Whether one that was noted so may be sent now: of a slow namespace only a few are under way.
+  /// Whether one that was noted so may be sent now: of a new or slow namespace only a few are under way.
   bool may_send_again(const PooledString& ns) const;
-  /// Finds the namespaces that have become slow by now, and returns them.
+  /// Takes notice of what is overdue and late by now, and returns the namespaces that have become slow.
   std::vector<PooledString> find_slow(Millis now);
   /// When find_slow() is due next; max() if nothing is under way.
-  Millis next_look() const;
+  Millis next_look() const { return sent_.next_look(); }
+  /// The request that is late for the longest, if bindings of new namespaces wait and too many hang.
+  std::optional<std::uint64_t> to_abandon() const;
 
   std::size_t size() const { return size_; }
   bool is_empty() const { return size_ == 0; }
   /// Those that wait only for a free place in the window, not for a slow or tardy namespace.
   std::size_t unhindered() const { return size_ - hindered_; }
-  /// Under way for slow namespaces: not counted in the window.
-  std::size_t slow_under_way() const { return slow_under_way_; }
-  /// Of slow namespaces, under way or noted for later: none of them counts in the window.
+  /// Under way for slow namespaces.
+  std::size_t slow_under_way() const { return of(Kind::kSlow).under_way; }
+  /// Under way for slow namespaces, and overdue ones of others: none of them counts in the window.
+  std::size_t apart() const;
+  /// These, and what slow namespaces have noted for later.
   std::size_t outside_window() const;
 
  private:
@@ -83,26 +93,36 @@ class BindQueue {
   };
   struct Lane {
     std::deque<Waiting> waiting;
-    std::size_t under_way = 0;
+    std::size_t under_way = 0, overdue = 0;
     bool is_slow = false;
-    bool is_new = true;  ///< no binding was answered in time yet
-    bool is_tardy = false;
-    int in_time = 0;  ///< answers in time since the last late one; slow lanes only
-    int unclear = 0;  ///< failures since the last other answer
-    Millis late_at;   ///< of the last late one, or when it was found to be slow
-    Millis seen_at;   ///< the last answer
+    bool is_new = true;     ///< no binding was answered in time yet, or since it fell silent
+    bool is_tardy = false;  ///< the engine does not wait for it, and its answers say nothing of the server
+    int in_time = 0;        ///< answers in time since the last late one; slow lanes only
+    int unclear = 0;        ///< two for each failure, less one for each other answer
+    Millis late_at;         ///< of the last late one, or when it was found to be slow
+    Millis seen_at;         ///< the last answer
     bool is_unused() const { return waiting.empty() && under_way == 0; }
     bool is_hindered() const { return is_slow || is_tardy; }
   };
-  struct Sent {
-    PooledString ns;
-    Millis at;
-    bool is_overdue = false;
+  enum class Kind : std::uint8_t {
+    kKnown,   ///< answered in time
+    kLate,    ///< the same, but tardily or not all
+    kNew,     ///< nothing is known of it
+    kSilent,  ///< nothing but that it does not answer: none may go
+    kSlow,
   };
+  static constexpr std::size_t kKinds = 5;
   using Lanes = std::map<PooledString, Lane>;
   /// Lanes with something that waits, by the number under way and that of the first waiting one.
   using Heads = std::set<std::tuple<std::size_t, std::uint64_t, PooledString>>;
-  Heads& heads_of(const Lane& lane) { return lane.is_slow ? slow_heads_ : lane.is_new ? new_heads_ : heads_; }
+  /// Of the lanes of one kind.
+  struct OfKind {
+    Heads heads;
+    std::size_t under_way = 0, overdue = 0;
+  };
+  static Kind kind_of(const Lane& lane);
+  OfKind& of(Kind kind) { return by_kind_[static_cast<std::size_t>(kind)]; }
+  const OfKind& of(Kind kind) const { return by_kind_[static_cast<std::size_t>(kind)]; }
   static Heads::value_type head_of(Lanes::const_iterator it) {
     return {it->second.under_way, it->second.waiting.front().number, it->first};
   }
@@ -110,20 +130,23 @@ class BindQueue {
   /// Changes a lane, and with it where it stands in all that counts or lists it.
   template <class Change>
   void change(Lanes::iterator it, Change&& change);
-  void note_time(Lane& lane, Millis took, Millis now);
+  bool has_new_place() const;
+  void make_new(Lane& lane) const;
+  void note_overdue(const SentBindings::Sent& sent, Millis now);
+  void note_silent(Millis now);
   void turn_slow(Lanes::iterator it, Millis now);
   void forget(Millis now);
   void drop_if_unused(Lanes::iterator it);
 
   Lanes lanes_;
-  Heads heads_, new_heads_, slow_heads_;
-  std::map<std::uint64_t, Sent> sent_;                  ///< by request
-  std::set<std::pair<Millis, std::uint64_t>> in_time_;  ///< sent and not overdue yet
+  OfKind by_kind_[kKinds];
+  SentBindings sent_;
   std::set<PooledString> slow_;
   std::shared_ptr<Later> later_ = std::make_shared<Later>();
   std::uint64_t last_number_ = 0;
-  std::size_t size_ = 0, hindered_ = 0, slow_under_way_ = 0, new_under_way_ = 0;
-  Millis fastest_ = Millis::max(), fastest_at_;  ///< answer of late, and when
+  std::size_t size_ = 0, hindered_ = 0;
+  std::size_t fallen_silent_ = 0;  ///< known lanes, since `silent_since_`
+  Millis silent_since_;
   Millis forgotten_at_;
 };
 

@@ -64,10 +64,11 @@ void Binder::pump() {
   end_holds(now);
   commit_.pump(now);
   find_slow(now);
-  // what is under way in slow namespaces shows nothing of the server, and is bounded there
-  const auto set_apart = [this] { api_.budget().set_apart(queue_.slow_under_way()); };
+  while (const std::optional<std::uint64_t> request = queue_.to_abandon()) commit_.abandon(*request);
+  // what hangs in some namespaces shows nothing of the server, and is bounded there
+  const auto set_apart = [this] { api_.budget().set_apart(queue_.apart()); };
   for (set_apart(); api_.budget().may_send(now) && hooks_.may_write(); set_apart()) {
-    std::optional<BindQueue::Next> next = queue_.next(in_window() < window());
+    std::optional<BindQueue::Next> next = queue_.next(in_window(), window());
     if (!next) break;
     commit_.start(std::move(next->ticket));
   }

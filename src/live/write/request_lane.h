@@ -19,8 +19,8 @@ class RequestLane {
   /// `after_answer`: called when an answer was taken.
   RequestLane(Api& api, std::function<void()> after_answer) : api_(api), after_answer_(std::move(after_answer)) {}
   ~RequestLane() {
-    for (const auto& [number, id] : under_way_) {
-      api_.cancel(id);
+    for (const auto& [number, one] : under_way_) {
+      api_.cancel(one.id);
       api_.budget().cancel();
     }
   }
@@ -35,18 +35,38 @@ class RequestLane {
             bool is_read = false) {
     const std::uint64_t number = ++last_number_;
     const RequestBudget::Pass pass = api_.budget().begin(api_.monotonic());
-    under_way_[number] = send([this, number, pass, take = std::move(take), is_read](const Answer& answer) {
-      under_way_.erase(number);
+    under_way_[number].take = std::move(take);
+    const http::RequestId id = send([this, number, pass, is_read](const Answer& answer) {
       api_.budget().end(pass, {health_of(answer), answer.retry_after, is_read}, api_.monotonic());
-      take(answer);
+      end(number, answer);
       after_answer_();
     });
+    under_way_[number].id = id;  // no answer comes before Api::poll()
+  }
+  /// Its answer is not awaited any more: it is cancelled, and answered with a time-out. Says nothing of the server.
+  void abandon(std::uint64_t number) {
+    api_.cancel(under_way_.at(number).id);
+    api_.budget().cancel();
+    Answer answer;
+    answer.result = Error{Error::Kind::kTimeout, "no answer for long, while others wait"};
+    end(number, answer);
   }
 
  private:
+  struct UnderWay {
+    http::RequestId id{};
+    std::function<void(const Answer&)> take;
+  };
+  void end(std::uint64_t number, const Answer& answer) {
+    const auto found = under_way_.find(number);
+    const std::function<void(const Answer&)> take = std::move(found->second.take);
+    under_way_.erase(found);
+    take(answer);
+  }
+
   Api& api_;
   std::function<void()> after_answer_;
-  boost::unordered_flat_map<std::uint64_t, http::RequestId> under_way_;  ///< by number
+  boost::unordered_flat_map<std::uint64_t, UnderWay> under_way_;  ///< by number
   std::uint64_t last_number_ = 0;
 };
 

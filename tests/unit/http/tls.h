@@ -55,10 +55,13 @@ struct Certificate {
   }
 };
 
-/// A connection over TLS, on which the server shows `own` and asks for a certificate of whatever issuer.
+/// A connection over TLS, on which the server shows `own` and asks for a certificate of whatever issuer. `is_http2`: it
+/// agrees to HTTP/2.
 class TlsWire : public Wire {
  public:
-  TlsWire(int fd, const Certificate& own) : Wire(fd), context_(SSL_CTX_new(TLS_server_method())) {
+  TlsWire(int fd, const Certificate& own, bool is_http2 = false)
+      : Wire(fd), context_(SSL_CTX_new(TLS_server_method())) {
+    if (is_http2) SSL_CTX_set_alpn_select_cb(context_, choose_http2, nullptr);
     SSL_CTX_use_certificate(context_, own.x509);
     SSL_CTX_use_PrivateKey(context_, own.key);
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
@@ -84,15 +87,23 @@ class TlsWire : public Wire {
   }
 
  private:
+  static int choose_http2(SSL*, const unsigned char** chosen, unsigned char* size, const unsigned char*, unsigned,
+                          void*) {
+    static constexpr unsigned char kHttp2[] = {'h', '2'};
+    *chosen = kHttp2;
+    *size = sizeof kHttp2;
+    return SSL_TLSEXT_ERR_OK;
+  }
+
   SSL_CTX* context_;
   SSL* tls_ = nullptr;
 };
 
 /// For Loopback; `own` outlives the server. OpenSSL writes without MSG_NOSIGNAL: a client that has hung up must not end
 /// the process.
-inline Loopback::MakeWire over_tls(const Certificate& own) {
+inline Loopback::MakeWire over_tls(const Certificate& own, bool is_http2 = false) {
   std::signal(SIGPIPE, SIG_IGN);
-  return [&own](int fd) { return std::make_unique<TlsWire>(fd, own); };
+  return [&own, is_http2](int fd) { return std::make_unique<TlsWire>(fd, own, is_http2); };
 }
 
 }  // namespace ashlar::http

@@ -90,6 +90,7 @@ TEST(ServerHealth, IsReadFromTheStatus) {
   for (const int status : {429, 502, 503}) EXPECT_EQ(health_of(of(status)), ServerHealth::kTrouble) << status;
   for (const int status : {408, 500, 504}) EXPECT_EQ(health_of(of(status)), ServerHealth::kUnclear) << status;
   EXPECT_EQ(health_of(to_answer(Error{Error::Kind::kTimeout, "late"})), ServerHealth::kUnclear);
+  EXPECT_EQ(health_of(to_answer(Error{Error::Kind::kInternal, "stream reset"})), ServerHealth::kUnclear);
   EXPECT_EQ(health_of(to_answer(Error{Error::Kind::kUnavailable, "refused"})), ServerHealth::kTrouble);
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace ashlar::kube {
 namespace {
 
@@ -12,7 +14,7 @@ class Bindings : public ::testing::Test {
  protected:
   /// Slot of the next one, which is sent; kNoPod if none may go.
   PodSlot send(std::uint64_t request, bool has_room = true) {
-    auto next = queue.next(has_room);
+    auto next = queue.next(has_room ? 0 : kWindow, kWindow);
     if (!next) return kNoPod;
     queue.note_sent(request, next->ns, now);
     return next->ticket.slot;
@@ -25,10 +27,11 @@ class Bindings : public ::testing::Test {
   /// Makes the namespace slow by its request 1000.
   void make_slow(const char* ns) {
     queue.note_sent(1000, ns, now);
-    now = now + BindQueue::kSlowAfter;
+    now = now + SentBindings::kLateAfter;
     ASSERT_EQ(queue.find_slow(now), std::vector<PooledString>{ns});
   }
 
+  static constexpr std::size_t kWindow = 64;
   BindQueue queue;
   Millis now{10'000};
 };
@@ -118,7 +121,7 @@ TEST_F(Bindings, WhereAllAreAnsweredLateNoneIsTardy) {
   ASSERT_NE(send(3), kNoPod);
   queue.note_answered(3, now + Millis(1'600));
   EXPECT_EQ(queue.unhindered(), 0u) << "eight times as late as the fastest";
-  now = now + BindQueue::kOfLate;
+  now = now + SentBindings::kOfLate;
   ASSERT_NE(send(4), kNoPod);
   EXPECT_TRUE(queue.note_answered(4, now + Millis(1'700))) << "the server is slow, not this namespace";
   EXPECT_EQ(queue.unhindered(), 8u) << "the fastest of half a minute ago counts no more";
@@ -137,8 +140,6 @@ TEST_F(Bindings, ANamespaceWhoseBindingsFailAgainAndAgainStaysApart) {
     queue.note_sent(++request, "failing", now);
     return queue.note_answered(request, now + Millis(5), is_unclear);
   };
-  for (int i = 1; i < BindQueue::kUnclearMax; ++i) EXPECT_TRUE(answer(true));
-  EXPECT_TRUE(answer(false)) << "in a row";
   for (int i = 0; i < BindQueue::kUnclearMax; ++i) EXPECT_TRUE(answer(true));
   EXPECT_FALSE(answer(true));
   queue.push("failing", ticket(1));
@@ -146,6 +147,21 @@ TEST_F(Bindings, ANamespaceWhoseBindingsFailAgainAndAgainStaysApart) {
   for (int i = 0; i < BindQueue::kInTimeAgain; ++i) EXPECT_FALSE(answer(false));
   EXPECT_TRUE(answer(false)) << "until some in a row do not";
   EXPECT_EQ(queue.unhindered(), 1u);
+  EXPECT_TRUE(answer(true));
+  EXPECT_TRUE(answer(true)) << "and then it has no failures";
+}
+
+TEST_F(Bindings, TwoFailuresOfThreeKeepANamespaceApartAndOneOfThreeDoesNot) {
+  for (const int failures : {1, 2}) {
+    queue = {};
+    std::uint64_t request = 0;
+    bool is_apart = false;
+    for (int i = 0; i < 12; ++i) {
+      queue.note_sent(++request, "failing", now);
+      is_apart = !queue.note_answered(request, now + Millis(5), i % 3 < failures);
+    }
+    EXPECT_EQ(is_apart, failures == 2);
+  }
 }
 
 TEST_F(Bindings, ANewNamespaceWhoseBindingsAllFailOneAfterTheOtherStaysApart) {
@@ -159,18 +175,24 @@ TEST_F(Bindings, ANewNamespaceWhoseBindingsAllFailOneAfterTheOtherStaysApart) {
   EXPECT_EQ(queue.unhindered(), 0u);
 }
 
-/// Otherwise each that becomes slow would make room for others that hang.
-TEST_F(Bindings, WhatHangsInNewAndSlowNamespacesHasALimit) {
+/// Otherwise each that hangs would make room for others that do.
+TEST_F(Bindings, WhatHangsHasALimit) {
   std::uint64_t request = 0;
-  std::size_t hanging = 0;
-  for (int round = 0; round < 10; ++round) {
+  std::set<std::uint64_t> under_way;
+  for (int round = 0; round < 20; ++round) {
     for (int n = 0; n < 10; ++n)
       for (PodSlot slot = 0; slot < 10; ++slot) queue.push(std::to_string(round * 10 + n), ticket(slot));
-    while (send(++request) != kNoPod) ++hanging;
-    now = now + BindQueue::kSlowAfter;
+    while (send(++request) != kNoPod) under_way.insert(request);
+    now = now + SentBindings::kLateAfter;
     queue.find_slow(now);
+    while (const auto late = queue.to_abandon()) {
+      EXPECT_EQ(*late, *under_way.begin()) << "the one that is late for the longest";
+      under_way.erase(*late);
+      queue.note_answered(*late, now, true);
+    }
+    EXPECT_LE(under_way.size(), BindQueue::kHangingMax + BindQueue::kNewInAllMax);
   }
-  EXPECT_LE(hanging, BindQueue::kUnprovenMax + BindQueue::kNewShare);
+  EXPECT_GE(under_way.size(), BindQueue::kHangingMax - 1);
   queue.note_sent(100'000, "known", now);
   queue.note_answered(100'000, now + Millis(10));
   queue.push("known", ticket(77));
@@ -201,8 +223,9 @@ TEST_F(Bindings, WhoIsNotAnsweredForTwoSecondsIsSlow) {
   EXPECT_EQ(queue.next_look(), Millis::max());
   queue.note_sent(1, "a", now);
   queue.note_sent(2, "b", now + Millis(1));
-  EXPECT_EQ(queue.next_look(), now + Millis(2'000));
+  EXPECT_EQ(queue.next_look(), now + Millis(250));
   EXPECT_TRUE(queue.find_slow(now + Millis(1'999)).empty());
+  EXPECT_EQ(queue.next_look(), now + Millis(2'000));
   EXPECT_EQ(queue.find_slow(now + Millis(2'000)), std::vector<PooledString>{"a"});
   EXPECT_EQ(queue.slow_under_way(), 1u);
   queue.note_answered(2, now + Millis(2'000));
@@ -294,7 +317,7 @@ TEST_F(Bindings, SlowNamespacesTogetherHaveALimit) {
     queue.note_sent(1000 + static_cast<std::uint64_t>(n), ns, now);
     for (PodSlot slot = 0; slot < 10; ++slot) queue.push(ns, ticket(slot));
   }
-  now = now + BindQueue::kSlowAfter;
+  now = now + SentBindings::kLateAfter;
   EXPECT_EQ(queue.find_slow(now).size(), 10u);
   std::uint64_t request = 0;
   while (send(++request, false) != kNoPod) {
@@ -325,22 +348,120 @@ TEST_F(Bindings, OfASlowNamespaceDoNotCountInTheWindowWhenTheyAreAnswered) {
   EXPECT_TRUE(queue.note_answered(2, now));
 }
 
-TEST_F(Bindings, OfNewNamespacesAsManyGoAsSlowOnesLeaveThem) {
-  const auto send_new = [&](std::uint64_t request) {
-    for (int n = 0; n < 5; ++n)
-      for (PodSlot slot = 0; slot < 10; ++slot)
-        queue.push("new" + std::to_string(request) + std::to_string(n), ticket(slot));
-    std::size_t sent = 0;
-    while (send(++request) != kNoPod) ++sent;
-    return sent;
+TEST_F(Bindings, WhereManyHangFewNewOnesGoAndLateOnesAreAbandonedForThem) {
+  for (std::uint64_t n = 0; n < BindQueue::kHangingMax - 1; ++n) queue.note_sent(1'000 + n, "hangs", now);
+  now = now + SentBindings::kLateAfter;
+  queue.find_slow(now);
+  for (int n = 0; n < 50; ++n) queue.push("new" + std::to_string(n), ticket(0));
+  EXPECT_EQ(queue.to_abandon(), std::nullopt) << "one less than too many";
+  queue.note_sent(900, "other", now - SentBindings::kOverdueAfter);
+  queue.find_slow(now);
+  EXPECT_EQ(queue.to_abandon(), 1'000u) << "the first of those that are late, not the one that is overdue only";
+  std::uint64_t request = 0;
+  while (send(++request) != kNoPod) {
+  }
+  EXPECT_EQ(request - 1, BindQueue::kNewWhileHanging);
+  queue.note_answered(1'000, now, true);
+  EXPECT_EQ(queue.to_abandon(), std::nullopt);
+  while (send(++request) != kNoPod) {
+  }
+  EXPECT_EQ(request - 2, BindQueue::kNewInAllMax);
+}
+
+TEST_F(Bindings, NothingIsAbandonedUnlessANewNamespaceWaits) {
+  know("known");
+  for (std::uint64_t n = 0; n < 2 * BindQueue::kHangingMax; ++n) queue.note_sent(1'000 + n, "hangs", now);
+  now = now + SentBindings::kLateAfter;
+  queue.find_slow(now);
+  queue.push("known", ticket(1));
+  EXPECT_EQ(queue.to_abandon(), std::nullopt);
+  queue.push("new", ticket(2));
+  EXPECT_NE(queue.to_abandon(), std::nullopt);
+}
+
+TEST_F(Bindings, WhatIsOverdueTakesNoPlaceInTheWindow) {
+  know("a");
+  for (std::uint64_t n = 0; n < 100; ++n) queue.note_sent(1'000 + n, "a", now);
+  queue.find_slow(now + Millis(249));
+  EXPECT_EQ(queue.apart(), 0u);
+  queue.find_slow(now + Millis(250));
+  EXPECT_EQ(queue.apart(), BindQueue::kApartMax) << "up to a limit";
+  for (std::uint64_t n = 0; n < 50; ++n) queue.note_answered(1'000 + n, now + Millis(260));
+  EXPECT_EQ(queue.apart(), 50u);
+  queue.find_slow(now + Millis(2'000));
+  EXPECT_EQ(queue.apart(), 50u) << "as one that is slow";
+  EXPECT_EQ(queue.slow_under_way(), 50u);
+}
+
+TEST_F(Bindings, ANamespaceThatFallsSilentIsNewAndWaitsForAnAnswer) {
+  know("silent");
+  queue.note_sent(1, "silent", now);
+  for (PodSlot slot = 0; slot < 20; ++slot) queue.push("silent", ticket(slot));
+  EXPECT_EQ(queue.unhindered(), 20u);
+  EXPECT_TRUE(queue.may_send_again("silent"));
+  now = now + SentBindings::kOverdueAfter;
+  queue.find_slow(now);
+  EXPECT_EQ(queue.unhindered(), 0u) << "the engine does not wait for it";
+  EXPECT_EQ(send(2), kNoPod);
+  EXPECT_FALSE(queue.may_send_again("silent"));
+  EXPECT_FALSE(queue.note_answered(1, now + Millis(300))) << "this answer was overdue";
+  EXPECT_TRUE(queue.may_send_again("silent"));
+  std::uint64_t request = 1;
+  while (send(++request) != kNoPod) {
+  }
+  EXPECT_TRUE(queue.is_empty()) << "it is known again";
+}
+
+TEST_F(Bindings, OneThatHangsAmongOthersThatAreAnsweredDoesNotStopItsNamespace) {
+  know("a");
+  queue.note_sent(1, "a", now);
+  queue.note_sent(2, "a", now);
+  queue.note_answered(2, now + Millis(5));
+  queue.push("a", ticket(3));
+  now = now + SentBindings::kOverdueAfter;
+  queue.find_slow(now);
+  EXPECT_EQ(queue.unhindered(), 1u);
+  EXPECT_EQ(send(3), 3u);
+}
+
+TEST_F(Bindings, ManyThatHangStopTheirNamespaceWhateverElseIsAnswered) {
+  know("a");
+  for (std::uint64_t n = 0; n < BindQueue::kOverdueShare; ++n) queue.note_sent(1 + n, "a", now);
+  const auto know_later = [&](Millis after) {
+    queue.note_sent(999, "a", now + after);
+    queue.note_answered(999, now + after);
   };
-  ASSERT_EQ(send_new(0), 16u);
-  for (std::uint64_t request = 1; request <= 16; ++request) queue.note_answered(request, now);
-  while (send(1) != kNoPod) queue.note_answered(1, now);
-  for (std::uint64_t n = 0; n < 20; ++n) queue.note_sent(100 + n, "slow" + std::to_string(n), now);
-  now = now + BindQueue::kSlowAfter;
-  ASSERT_EQ(queue.find_slow(now).size(), 20u);
-  EXPECT_EQ(send_new(1'000), 12u) << "32 in new and slow ones together";
+  know_later(Millis(5));
+  now = now + SentBindings::kOverdueAfter;
+  queue.find_slow(now);
+  queue.push("a", ticket(3));
+  EXPECT_EQ(send(50), kNoPod);
+  know_later(Millis(1));
+  EXPECT_EQ(send(50), kNoPod) << "an answer to another one does not help";
+  queue.note_answered(1, now + Millis(5));
+  EXPECT_EQ(send(50), 3u);
+}
+
+TEST_F(Bindings, WhereManyFallSilentNothingIsKnownOfTheOthers) {
+  for (const Millis pause : {Millis(0), BindQueue::kSilentFor}) {
+    queue = {};
+    know("other");
+    for (PodSlot slot = 0; slot < 20; ++slot) queue.push("other", ticket(slot));
+    for (std::size_t n = 0; n < BindQueue::kSilentMax; ++n) {
+      EXPECT_EQ(queue.unhindered(), 20u) << n << " is less than many";
+      if (n + 1 == BindQueue::kSilentMax) now = now + pause;
+      const std::string ns = "silent" + std::to_string(n);
+      know(ns.c_str());
+      queue.note_sent(100 + n, ns, now);
+      now = now + SentBindings::kOverdueAfter;
+      queue.find_slow(now);
+    }
+    EXPECT_EQ(queue.unhindered(), pause.value > 0 ? 20u : 0u) << "within ten seconds";
+    std::uint64_t request = 200;
+    while (send(++request) != kNoPod) {
+    }
+    EXPECT_EQ(queue.size(), pause.value > 0 ? 0u : 20 - BindQueue::kNewShare);
+  }
 }
 
 TEST_F(Bindings, NeitherAFailureNorALateAnswerMakesANamespaceKnown) {
@@ -348,7 +469,7 @@ TEST_F(Bindings, NeitherAFailureNorALateAnswerMakesANamespaceKnown) {
     queue = {};
     for (PodSlot slot = 0; slot < 20; ++slot) queue.push("new", ticket(slot));
     ASSERT_EQ(send(1), 0u);
-    queue.note_answered(1, now + (is_late ? BindQueue::kSlowAfter : Millis(5)), !is_late);
+    queue.note_answered(1, now + (is_late ? SentBindings::kLateAfter : Millis(5)), !is_late);
     queue.push("other", ticket(90));
     EXPECT_EQ(queue.unhindered(), 20u) << "it tells nothing of how fast others are answered";
     ASSERT_EQ(send(2), 1u);
@@ -449,10 +570,10 @@ TEST_F(Bindings, ALateAnswerIsNoFailure) {
   };
   know("a");
   for (int i = 1; i < BindQueue::kUnclearMax; ++i) answer(Millis(5), true);
-  answer(BindQueue::kSlowAfter, false);
+  answer(SentBindings::kLateAfter, false);
   answer(Millis(5), true);
   queue.push("a", ticket(1));
-  EXPECT_EQ(queue.unhindered(), 1u) << "not this many in a row";
+  EXPECT_EQ(queue.unhindered(), 1u) << "it outweighs half a failure";
 }
 
 TEST_F(Bindings, WhatSlowNamespacesSendAgainIsWithinTheirLimitTogether) {

@@ -57,10 +57,11 @@ TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
   see(other);
   step();
   binder->submit(plan);
-  EXPECT_EQ(binder->in_flight(), 4u);
   skipped = Millis(1'900);
   binder->pump();
-  EXPECT_EQ(binder->in_flight(), 4u) << "not slow yet";
+  EXPECT_EQ(binder->in_flight(), 5u) << "what is overdue takes no place, and its namespace is silent";
+  EXPECT_EQ(binder->backlog(), 0u);
+  EXPECT_EQ(binder->slow_under_way(), 0u) << "not slow yet";
   skipped = Millis(2'500);
   binder->pump();
   EXPECT_EQ(server.api().in_flight(), 9u) << "a slow namespace has its share of eight, and the other the window";
@@ -72,7 +73,7 @@ TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
   budget.end(budget.begin(now), {ServerHealth::kTrouble, Millis(0)}, now);
   budget.end(budget.begin(now), {ServerHealth::kSound, Millis(0)}, now);
   Pod third = pod("third", 1);
-  third.ns = "other";
+  third.ns = "third";
   see(third);
   step();
   binder->submit(plan);
@@ -81,6 +82,38 @@ TEST_F(Actuation, ANamespaceWhoseBindingsAreNotAnsweredHoldsUpNobodyElse) {
   ASSERT_TRUE(until([&] { return binder->is_idle(); }));
   EXPECT_EQ(binder->counters().bound(), 15u);
   EXPECT_EQ(binder->slow_under_way(), 0u);
+}
+
+/// As many as a server may let hang: a late one makes room for a namespace of which nothing is known yet.
+TEST_F(Actuation, WhereManyHangALateBindingIsAbandonedForANewNamespace) {
+  for (int i = 0; i < 20; ++i) see(node("m" + std::to_string(i), 8));
+  CommitOptions wide;
+  wide.binds = AdaptiveWindow::fixed(200);
+  binder = binder_with(wide);
+  place();
+  ASSERT_TRUE(until([&] { return binder->is_idle(); })) << "a namespace that is known";
+  server.hold();
+  const int hanging = static_cast<int>(BindQueue::kHangingMax);
+  for (int i = 0; i < hanging; ++i) see(pod("w" + std::to_string(i), 1));
+  step();
+  binder->submit(plan);
+  ASSERT_EQ(binder->in_flight(), BindQueue::kHangingMax);
+  skipped = Millis(2'500);
+  binder->pump();
+  EXPECT_EQ(binder->in_flight(), BindQueue::kHangingMax) << "nobody waits for it";
+  Pod other = pod("o", 1);
+  other.ns = "other";
+  see(other);
+  step();
+  binder->submit(plan);
+  EXPECT_EQ(binder->in_flight(), BindQueue::kHangingMax) << "one more, and one less";
+  EXPECT_EQ(binder->unsettled(), BindQueue::kHangingMax + 1) << "what it did is to be read";
+  EXPECT_EQ(binder->counters().of(BindOutcome::kUnknown), 1u);
+  EXPECT_FALSE(server.api().budget().is_in_trouble());
+  server.let_go();
+  ASSERT_TRUE(until([&] { return binder->is_idle(); }));
+  EXPECT_EQ(binder->counters().bound(), BindQueue::kHangingMax + 2);
+  EXPECT_EQ(server.count({"POST", "/pods/o/binding"}), 1u);
 }
 
 TEST_F(Actuation, APodThatIsNotFoundAndNotThereIsForgotten) {

@@ -45,6 +45,8 @@ class Commit {
   void start(CommitTicket ticket);
   /// What is due.
   void pump(Millis now);
+  /// The request hangs, and is given up: what it did is read.
+  void abandon(std::uint64_t request) { lane_.abandon(request); }
   /// Watched objects that the pod waits for have changed.
   void look_again(PodSlot slot) { waits_.look_again(slot); }
 
@@ -52,7 +54,7 @@ class Commit {
   std::size_t in_flight() const { return lane_.size(); }
   /// Sent and not settled: under way, or to be sent or re-read again.
   std::size_t unsettled() const { return lane_.size() + resends_.size() + rereads_.waiting(); }
-  /// Of these, all but those of slow namespaces.
+  /// Of these, all but those of slow namespaces and what is overdue.
   std::size_t in_window() const { return unsettled() - std::min(unsettled(), queue_.outside_window()); }
   /// Pods whose binding waits for their volumes, or whose writes for what is taken back of their last place.
   std::size_t waiting() const { return waits_.size() + busy_.size(); }
