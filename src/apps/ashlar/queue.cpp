@@ -52,14 +52,20 @@ std::string queues_text(const object& answer, const std::string& only) {
   if (!only.empty() && std::find(names.begin(), names.end(), only) == names.end())
     refuse_name("queue", only, did_you_mean(only, std::vector<std::string_view>(names.begin(), names.end())));
   std::map<std::string, Waiting> waiting = waiting_by_queue(queues);
-  Table table({"QUEUE", ">USED-GPU", ">QUOTA-GPU", ">WAITING", ">WAIT-GPU"});
+  const auto is_closed = [](const boost::json::value& q) { return q.as_object().contains("gate"); };
+  const bool has_closed = std::any_of(queues.begin(), queues.end(), is_closed);
+  std::vector<std::string> columns{"QUEUE", ">USED-GPU", ">QUOTA-GPU", ">WAITING", ">WAIT-GPU"};
+  if (has_closed) columns.push_back("STATE");
+  Table table(columns);
   for (const boost::json::value& value : queues) {
     const object& q = value.as_object();
     const bool has_quota = !q.at("quotaMilliGpu").is_null();
     const Waiting& here = waiting[text_of(q, "name")];
-    table.add({text_of(q, "name"), milli_word(number_of(q, "usedMilliGpu")),
-               has_quota ? milli_word(number_of(q, "quotaMilliGpu")) : "none", std::to_string(here.jobs),
-               std::to_string(here.gpus)});
+    std::vector<std::string> row{text_of(q, "name"), milli_word(number_of(q, "usedMilliGpu")),
+                                 has_quota ? milli_word(number_of(q, "quotaMilliGpu")) : "none",
+                                 std::to_string(here.jobs), std::to_string(here.gpus)};
+    if (has_closed) row.push_back(is_closed(value) ? text_of(q, "gate") : "Open");
+    table.add(row);
   }
   return table.text();
 }

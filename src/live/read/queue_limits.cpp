@@ -108,4 +108,20 @@ void write_limits(JsonWriter& w, std::span<const ReadLimit> limits, std::span<co
   w.end_array();
 }
 
+void write_gate(JsonWriter& w, const QueueGate& gate) {
+  switch (gate.is) {
+    case QueueGate::Is::kOpen:
+      return;
+    case QueueGate::Is::kHeld:
+      w.member("gate", "Held");
+      return;
+    case QueueGate::Is::kDraining:
+      w.member("gate", "Draining");
+      return;
+    case QueueGate::Is::kStopped:
+      w.member("gate", "Stopped");
+      return;
+  }
+}
+
 }  // namespace ashlar::kube

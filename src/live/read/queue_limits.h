@@ -48,5 +48,7 @@ void write_guarantees(JsonWriter& w, std::span<const ReadGuarantee> guarantees);
 
 /// The same limits as the member "limits" of an object.
 void write_limits(JsonWriter& w, std::span<const ReadLimit> limits, std::span<const std::int64_t> nodes_by_model);
+/// The member "gate" of a queue that is not open.
+void write_gate(JsonWriter& w, const QueueGate& gate);
 
 }  // namespace ashlar::kube

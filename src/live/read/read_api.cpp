@@ -444,12 +444,10 @@ http::ServerResponse answer_queue(ReadReplica& replica, const http::ServerReques
     w.begin_object()
         .member("name", names.queues.name(queue).view())
         .member("parent", parent.is_none() ? std::string_view() : names.queues.name(parent).view());
+    write_gate(w, tree.gate(queue));
     w.member("usedMilliGpu", tree.used(queue)[0]);
     w.key("quotaMilliGpu");
-    if (tree.quota(queue)[0] == kUnlimited)
-      w.null();
-    else
-      w.integer(tree.quota(queue)[0]);
+    tree.quota(queue)[0] == kUnlimited ? w.null() : w.integer(tree.quota(queue)[0]);
     write_limits(w, limits_of(replica.state(), names, queue), of_models);
     write_guarantees(w, guarantees_of(replica.state(), names, queue));
     w.member("pendingJobs", pending_jobs[q]).member("pendingGpus", pending_devices[q]).end_object();

@@ -614,6 +614,23 @@ TEST_F(Read, QueuesAreToldInFull) {
               R"("reason":"QueueUnknown","message":"queue nowhere is not configured; `ashlar queue` lists the configured queues"}],"heldTotal":2)"));
 }
 
+TEST_F(Read, AQueueThatIsNotOpenSaysSo) {
+  options.tracker.queues = {{"held", "", {kUnlimited, kUnlimited, kUnlimited}},
+                            {"draining", "", {kUnlimited, kUnlimited, kUnlimited}},
+                            {"stopped", "", {kUnlimited, kUnlimited, kUnlimited}}};
+  for (std::size_t i = 0; i < 3; ++i)
+    options.tracker.queues[i].gate.is =
+        std::array{QueueGate::Is::kHeld, QueueGate::Is::kDraining, QueueGate::Is::kStopped}[i];
+  begin();
+  leader_term->turn();
+  const std::string list = queue();
+  for (const auto& [name, word] : {std::pair("held", "Held"), {"draining", "Draining"}, {"stopped", "Stopped"}})
+    EXPECT_NE(list.find(R"({"name":")" + std::string(name) + R"(","parent":"root","gate":")" + word + "\""),
+              std::string::npos)
+        << list;
+  EXPECT_NE(list.find(R"({"name":"default","parent":"root","usedMilliGpu":)"), std::string::npos) << list;
+}
+
 TEST_F(Read, JobsAreListedInTheOrderOfTheirQueuesIfTheProfileHasOne) {
   options.tracker.queues = {{"busy", "", {4'000, kUnlimited, kUnlimited}},
                             {"idle", "", {4'000, kUnlimited, kUnlimited}}};
