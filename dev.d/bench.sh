@@ -11,6 +11,7 @@
 #:   ./dev bench compile --only-first-picture           only the first of these
 #:   ./dev bench easy [--jobs N] [--draw N]             whether EASY backfill holds jobs without need, and its mean queue beside skip's
 #:   ./dev bench queueing [--short]                     how long jobs of Philly's trace wait with estimates as wrong as they are, and what was to be reached
+#:   ./dev bench fairness [--weeks N]                     whether queues that all have waiting work get what their weights say
 #:   ./dev bench simulations [N] [--seed S]             N small simulations, all drawn, with failures: no circle, no limit broken, the same twice
 #:   ./dev bench oracle [N] [--seed S] [--alone]        N pods: the nodes that kube-scheduler's filters allow, beside Ashlar's (bench/oracle/README.md)
 #:   ./dev bench oracle N --preferences [--seed S]       N pods: the nodes that kube-scheduler prefers, beside Ashlar's points

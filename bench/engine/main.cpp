@@ -16,17 +16,10 @@ struct Part {
   void (*measure)(Report& report);
 };
 constexpr Part kParts[] = {
-    {"starts", measure_starts},
-    {"reserved", measure_reserved},
-    {"gangs", measure_gangs},
-    {"waiting", measure_waiting},
-    {"held", measure_held},
-    {"holds", measure_holds},
-    {"nodes", measure_nodes},
-    {"timeline", measure_timeline},
-    {"queues", measure_queues},
-    {"copies", measure_copies},
-    {"availability", measure_availability},
+    {"starts", measure_starts},   {"reserved", measure_reserved}, {"gangs", measure_gangs},
+    {"waiting", measure_waiting}, {"held", measure_held},         {"holds", measure_holds},
+    {"nodes", measure_nodes},     {"timeline", measure_timeline}, {"queues", measure_queues},
+    {"victims", measure_victims}, {"copies", measure_copies},     {"availability", measure_availability},
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ void measure_nodes(Report& report);         ///< nodes that change while many wa
 void measure_timeline(Report& report);      ///< ends of running jobs that come and go
 void measure_availability(Report& report);  ///< by when devices are idle, as reservations ask
 void measure_queues(Report& report);        ///< the order of queues by what they use
+void measure_victims(Report& report);       ///< running jobs that stop for a gang
 void measure_copies(Report& report);        ///< a copy of state and engine
 
 }  // namespace ashlar::bench

@@ -43,19 +43,24 @@ NodeId add_cores(World& w) {
   return n;
 }
 
-/// Every queue has a job of one core that runs and 100 jobs that wait for a whole node each; then one of the running
-/// jobs ends, which helps none that waits.
-double change_of_usage_seconds(World w, std::uint32_t queues) {
+/// Every queue has a job of one core that runs, which are returned, and some that wait for a whole node each.
+std::vector<JobId> let_wait(World& w, std::uint32_t queues, int waiting) {
   const NodeId cores = add_cores(w);
   const DemandId core = w.demand(0, 1000), node = w.demand(8, 32'000);
   std::vector<JobId> running;
   for (const QueueId queue : add_queues(w, queues)) {
     running.push_back(w.submit({.demand = core, .queue = queue}));
     w.tell(Bound{w.state.job(running.back()).first, cores, {}});
-    for (int j = 0; j < 100; ++j) w.submit({.demand = node, .queue = queue, .duration = Millis(3'600'000)});
+    for (int j = 0; j < waiting; ++j) w.submit({.demand = node, .queue = queue, .duration = Millis(3'600'000)});
   }
   w.settle();
   w.settle();
+  return running;
+}
+
+/// One of the running jobs ends, which helps none that waits.
+double change_of_usage_seconds(World w, std::uint32_t queues, int waiting = 100) {
+  std::vector<JobId> running = let_wait(w, queues, waiting);
   return best_of(50, [&] {
     const JobId ended = running.back();
     running.pop_back();
@@ -64,6 +69,13 @@ double change_of_usage_seconds(World w, std::uint32_t queues) {
       w.decide();
     });
   });
+}
+
+/// The usage of all is forgotten by one step: each has a new key.
+double step_of_history_seconds(World w, std::uint32_t queues) {
+  let_wait(w, queues, 10);
+  const Millis step(w.engine.profile().half_life.value / 1440);
+  return best_of(20, [&] { return seconds([&] { w.tick(step); }); });
 }
 
 /// 10 pods of one core of each queue start in one decision; the queue of the next is another each time.
@@ -85,6 +97,10 @@ void measure_queues(Report& report) {
   for (const std::uint32_t queues : {100u, 1000u})
     report.at_most("least-share: " + std::to_string(queues) + " queues x 100 waiting, the usage of one changes",
                    change_of_usage_seconds(world_by("least-share", Blocking::kSkip), queues) * 1e6, "us", 5);
+  report.at_most("drf: 10,000 queues x 10 waiting, the usage of one changes",
+                 change_of_usage_seconds(world_by("drf", Blocking::kSkip), 10'000, 10) * 1e6, "us", 1000);
+  report.at_most("drf: the same 10,000 queues, a step of their history",
+                 step_of_history_seconds(world_by("drf", Blocking::kSkip), 10'000) * 1e6, "us", 1000);
   report.at_most("the same with easy, 1000 queues",
                  change_of_usage_seconds(world_by("least-share", Blocking::kEasy), 1000) * 1e6, "us", 5);
   report.at_most("the same by-job with easy, 1000 queues, to compare",
