@@ -199,7 +199,8 @@ bool Reservation::is_due(const State& state, Millis now) const {
 }
 
 Millis Reservation::next_look(const State& state, Millis now) const {
-  return has_news(state, now) ? made_at + kRenewedAfter : at;
+  if (has_news(state, now)) return made_at + kRenewedAfter;
+  return is_draining ? Millis::max() : at;
 }
 
 Millis Reservation::reserved_at(Millis now) const {

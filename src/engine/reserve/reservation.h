@@ -99,9 +99,9 @@ struct Reservation {
   bool may_be_earlier = false;  ///< a job ahead has started since, perhaps on other nodes than those kept for it
   std::uint64_t edition = 0;    ///< another number when anything but a placement changes what it leaves to others
 
-  /// Whether something has happened since that might change it.
+  /// Whether something has happened since that might change it. What drains waits for ends of which none is foreseen.
   bool has_news(const State& state, Millis now) const {
-    return unforeseen_frees_seen != state.unforeseen_frees() || at <= now;
+    return unforeseen_frees_seen != state.unforeseen_frees() || (at <= now && !is_draining);
   }
   bool is_due(const State& state, Millis now) const;
   /// When it is worth another look, if nothing else happens until then.

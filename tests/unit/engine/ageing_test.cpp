@@ -105,5 +105,37 @@ TEST(Ageing, BoundsHowLongAnyJobWaits) {
   EXPECT_GT(late_without, 20u) << "the bound says something";
 }
 
+/// Otherwise a job that can never start would cost a search each second, and a simulation would not come to an end.
+TEST(Ageing, WhatDrainsIsLookedAtAgainOnlyWhereSomethingHappens) {
+  State state = small_state(1);
+  for (const int count : {1, 6, 8})
+    tell(state, DemandDefined{DemandId(static_cast<std::uint32_t>(20 + count)),
+                              {.amounts = {{resource::kPods, 1}}, .devices = {count, MilliGpu(1000), MiB(0)}}});
+  Profile profile = *builtin_profile("ashlar");
+  profile.ageing = kAgeing;
+  Engine engine(profile);
+  const auto submit = [&](std::uint32_t job, std::uint32_t devices, Millis at) {
+    Workload w = workload(job, job, 1, DemandId(20 + devices));
+    w.submitted = at;
+    tell(state, Submitted{w}, at);
+  };
+  submit(0, 6, Millis(1'000));
+  const Plan first = engine.decide(state, Millis(1'000));
+  ASSERT_EQ(first.actions.size(), 1u);
+  const Bind& bind = std::get<Bind>(first.actions.front());
+  tell(state, Bound{bind.member, bind.node, bind.devices}, Millis(1'000));
+  submit(1, 8, Millis(2'000));
+  engine.decide(state, Millis(2'000));
+  const Millis aged = Millis(2'000) + kAgeing;
+  engine.decide(state, aged);
+  submit(2, 1, aged + Millis(1'000));
+  EXPECT_TRUE(engine.decide(state, aged + Millis(1'000)).actions.empty()) << "it is held";
+  const Plan later = engine.decide(state, aged + Millis(5'000));
+  EXPECT_TRUE(later.actions.empty());
+  EXPECT_EQ(later.look_again_at, Millis::max());
+  tell(state, Ended{JobId(0)}, aged + Millis(6'000));
+  EXPECT_EQ(engine.decide(state, aged + Millis(6'000)).actions.size(), 1u) << "and then the one that has waited";
+}
+
 }  // namespace
 }  // namespace ashlar
