@@ -100,7 +100,7 @@ void measure_queues(Report& report) {
   report.at_most("drf: 10,000 queues x 10 waiting, the usage of one changes",
                  change_of_usage_seconds(world_by("drf", Blocking::kSkip), 10'000, 10) * 1e6, "us", 1000);
   report.at_most("drf: the same 10,000 queues, a step of their history",
-                 step_of_history_seconds(world_by("drf", Blocking::kSkip), 10'000) * 1e6, "us", 1000);
+                 step_of_history_seconds(world_by("drf", Blocking::kSkip), 10'000) * 1e3, "ms", 50);
   report.at_most("the same with easy, 1000 queues",
                  change_of_usage_seconds(world_by("least-share", Blocking::kEasy), 1000) * 1e6, "us", 5);
   report.at_most("the same by-job with easy, 1000 queues, to compare",

@@ -63,7 +63,7 @@ void measure_victims(Report& report) {
        {std::pair("priority", VictimRule::kPriority), {"lost-work", VictimRule::kLostWork}}) {
     const std::string words = std::string(name) + ": jobs stop for a gang of 64 nodes, 5,000 nodes full of ";
     report.at_most(words + "jobs of a node", victims_seconds(full_of_nodes(victim), {}) * 1e3, "ms", 5);
-    report.at_most(words + "smaller ones", victims_seconds(full_of_parts(victim), {}) * 1e3, "ms", 5);
+    report.at_most(words + "smaller ones", victims_seconds(full_of_parts(victim), {}) * 1e3, "ms", 15);
     report.at_most(words + "jobs of a node, within a block", victims_seconds(full_of_nodes(victim), kBlock) * 1e3, "ms",
                    5);
   }

@@ -52,6 +52,8 @@ class VictimSearch {
   static constexpr std::size_t kLeftOutTried = 64;
   /// At most this many are each spared in a search of its own: on other devices the job may leave one where it is.
   static constexpr std::size_t kLookedAtOneByOne = 16;
+  /// This many times as many are tried next where some are not enough: mostly few are.
+  static constexpr std::size_t kGallop = 4;
 
   /// First among those on nodes that the job may use: others give back what their queue borrows in vain.
   Found find(Candidates::First first) {
@@ -88,16 +90,23 @@ class VictimSearch {
     else if (state_.member(victim.member).is_placed())
       trial.evict(victim.member);
   }
-  /// Takes them off in the trial and places the job, beside the reservations ahead of it, if need be with what they
-  /// reserve blocked. False: the trial is empty.
+  /// Takes them off in the trial and places the job. False: the trial is empty.
   bool place_without(Trial& trial, std::span<const Victim> victims) const {
     for (const Victim& victim : victims) evict(trial, victim);
+    const bool is_placed = place(trial);
+    if (!is_placed) trial.rollback_to(0);
+    return is_placed;
+  }
+  /// Places the job in the trial, beside the reservations ahead of it, if need be with what they reserve blocked.
+  /// False: the trial is as it was.
+  bool place(Trial& trial) const {
     Rng draws(e_.draws.state());
     const bool is_admitted =
         !quota_refusal(state_, job_) && std::ranges::all_of(ahead_, [&](const Reservation* reservation) {
           return reservation->spares_quota_for(state_, job_);
         });
-    const auto place = [&] {
+    if (!is_admitted) return false;
+    const auto is_placed = [&] {
       return place_job({trial, e_.fit_tables, *e_.profile, draws, members_within_quota(state_, job_), now_}, job_)
           .is_placed;
     };
@@ -106,29 +115,47 @@ class VictimSearch {
         return reservation->allows(state_, trial.steps(), Beside::kItsDevices);
       });
     };
-    const std::size_t without_them = trial.checkpoint();
-    bool is_placed = is_admitted && place() && are_kept();
-    if (!is_placed && is_admitted && !ahead_.empty()) {
-      trial.rollback_to(without_them);
-      for (const Reservation* reservation : ahead_) reservation->block(trial, job_, Beside::kItsDevices);
-      is_placed = place();
-      trial.unblock();
-      is_placed = is_placed && are_kept();
-    }
-    if (!is_placed) trial.rollback_to(0);
-    return is_placed;
+    const std::size_t before = trial.checkpoint();
+    if (is_placed() && are_kept()) return true;
+    trial.rollback_to(before);
+    if (ahead_.empty()) return false;
+    for (const Reservation* reservation : ahead_) reservation->block(trial, job_, Beside::kItsDevices);
+    const bool has_room = is_placed();
+    trial.unblock();
+    if (has_room && are_kept()) return true;
+    trial.rollback_to(before);
+    return false;
   }
   bool is_enough(std::span<const Victim> victims) const {
     Trial trial(state_);
     return place_without(trial, victims);
   }
-  /// How many of them, from the first on, are enough; more than there are: all are not.
+  /// How many of them, from the first on, are enough; more than there are: all are not. They go off and come back in
+  /// one trial, so that each is taken off a few times at most.
   std::size_t fewest(std::span<const Victim> candidates) const {
-    if (candidates.empty() || !is_enough(candidates)) return candidates.size() + 1;
-    std::size_t too_few = 0, enough = candidates.size();
+    Trial trial(state_);
+    std::vector<std::size_t> checkpoints;  // before each that is off
+    const auto are_enough = [&](std::size_t count) {
+      if (count < checkpoints.size()) {
+        trial.rollback_to(checkpoints[count]);
+        checkpoints.resize(count);
+      }
+      for (std::size_t i = checkpoints.size(); i < count; ++i) {
+        checkpoints.push_back(trial.checkpoint());
+        evict(trial, candidates[i]);
+      }
+      const std::size_t before = trial.checkpoint();
+      const bool is_placed = place(trial);
+      trial.rollback_to(before);
+      return is_placed;
+    };
+    std::size_t too_few = 0, enough = std::min<std::size_t>(1, candidates.size());
+    while (enough > too_few && !are_enough(enough))
+      too_few = std::exchange(enough, std::min(enough * kGallop, candidates.size()));
+    if (enough == too_few) return candidates.size() + 1;
     while (enough - too_few > 1) {
       const std::size_t middle = too_few + (enough - too_few) / 2;
-      (is_enough(candidates.first(middle)) ? enough : too_few) = middle;
+      (are_enough(middle) ? enough : too_few) = middle;
     }
     return enough;
   }
