@@ -7,7 +7,8 @@
 namespace ashlar::kube {
 
 BindQueue::Kind BindQueue::kind_of(const Lane& lane) {
-  if (lane.is_slow) return Kind::kSlow;
+  if (lane.is_slow && lane.in_time > 0) return Kind::kRecovering;
+  if (lane.is_slow) return lane.under_way == 0 ? Kind::kProbed : Kind::kSlow;
   if (lane.is_new) return lane.overdue > 0 ? Kind::kSilent : Kind::kNew;
   return lane.is_tardy || lane.overdue > 0 ? Kind::kLate : Kind::kKnown;
 }
@@ -19,12 +20,14 @@ void BindQueue::change(Lanes::iterator it, Change&& change) {
     OfKind& all = of(kind_of(lane));
     all.under_way += sign * lane.under_way;
     all.overdue += sign * lane.overdue;
-    if (lane.is_hindered()) hindered_ += sign * lane.waiting.size();
+    hindered_ += sign * lane.exempt;
     size_ += sign * lane.waiting.size();
   };
   count(std::size_t(-1));
   if (!lane.waiting.empty()) of(kind_of(lane)).heads.erase(head_of(it));
   change(lane);
+  // what was decided while the engine did not wait stays so: it must not stop the engine all at once
+  lane.exempt = lane.is_hindered() ? lane.waiting.size() : std::min(lane.exempt, lane.waiting.size());
   if (!lane.waiting.empty()) of(kind_of(lane)).heads.insert(head_of(it));
   count(1);
 }
@@ -64,14 +67,17 @@ std::optional<BindQueue::Next> BindQueue::next(std::size_t taken, std::size_t wi
   for (const First& other : {first_of(Kind::kLate, kAny, has_room && late < kApartMax + (window + 1) / 2),
                              first_of(Kind::kNew, kNewShare, has_room && has_new_place())})
     if (other.may_go && (!next.may_go || *other.at < *next.at)) next = other;
-  const First slow = first_of(Kind::kSlow, kSlowShare, slow_under_way() < kSlowInAllMax);
-  if (slow.may_go && (!next.may_go || slow.number() < next.number())) next = slow;
+  for (const First& slow : {first_of(Kind::kSlow, kSlowShare, of(Kind::kSlow).under_way < kSlowInAllMax),
+                            first_of(Kind::kProbed, kAny, has_probe_place()),
+                            first_of(Kind::kRecovering, kSlowShare, of(Kind::kRecovering).under_way < kSlowInAllMax)})
+    if (slow.may_go && (!next.may_go || slow.number() < next.number())) next = slow;
   if (!next.may_go) return std::nullopt;
   const auto it = lanes_.find(std::get<2>(*next.at));
   Next found{it->first, {}};
   change(it, [&](Lane& lane) {
     found.ticket = std::move(lane.waiting.front().ticket);
     lane.waiting.pop_front();
+    if (lane.exempt > 0) --lane.exempt;
   });
   drop_if_unused(it);
   return found;
@@ -90,18 +96,21 @@ bool BindQueue::note_answered(std::uint64_t request, Millis now, bool is_unclear
     --lane.under_way;
     if (sent.age != SentBindings::Age::kFresh) --lane.overdue;
     lane.seen_at = now;
-    lane.unclear = is_unclear ? lane.unclear + 2 : std::max(0, lane.unclear - 1);
+    lane.unclear = is_unclear ? lane.unclear + kUnclearWeight : std::max(0, lane.unclear - 1);
     if (!is_bad) lane.is_tardy = sent_.note_time(now - sent.at, now);
     if (!is_bad && lane.overdue < kOverdueShare) lane.is_new = false;
     if (!lane.is_slow) return;
     lane.in_time = is_bad ? 0 : lane.in_time + 1;
+    lane.late = is_bad ? lane.late + 1 : 0;
     if (is_bad) lane.late_at = now;
     if (lane.in_time < kInTimeAgain) return;
     lane.is_slow = false;
     lane.unclear = 0;
   });
   if (was_slow && !it->second.is_slow) slow_.erase(it->first);
-  if (!was_slow && it->second.unclear >= 2 * kUnclearMax) turn_slow(it, now);
+  // one that was abandoned is not new again, and ahead of others
+  const bool was_silent = is_unclear && it->second.is_new && sent.age != SentBindings::Age::kFresh;
+  if (!was_slow && (was_silent || it->second.unclear >= kUnclearWeight * kUnclearMax)) turn_slow(it, now);
   const bool says_something = !was_slow && !it->second.is_tardy;
   drop_if_unused(it);
   return says_something;
@@ -135,6 +144,7 @@ void BindQueue::turn_slow(Lanes::iterator it, Millis now) {
   change(it, [&](Lane& lane) {
     lane.is_slow = true;
     lane.in_time = 0;
+    lane.late = 0;
     lane.late_at = now;
   });
   slow_.insert(it->first);
@@ -152,7 +162,9 @@ bool BindQueue::may_send_again(const PooledString& ns) const {
   if (it == lanes_.end()) return true;
   const Lane& lane = it->second;
   const Kind kind = kind_of(lane);
-  if (kind == Kind::kSlow) return lane.under_way < kSlowShare && slow_under_way() < kSlowInAllMax;
+  if (kind == Kind::kSlow) return has_slow_place(lane.under_way);
+  if (kind == Kind::kProbed) return has_probe_place();
+  if (kind == Kind::kRecovering) return lane.under_way < kSlowShare && of(kind).under_way < kSlowInAllMax;
   if (kind == Kind::kNew) return lane.under_way < kNewShare && has_new_place();
   return kind != Kind::kSilent;
 }
@@ -163,15 +175,22 @@ bool BindQueue::has_new_place() const {
   return of(Kind::kNew).under_way + silent.under_way - silent.overdue < places;
 }
 
+bool BindQueue::has_probe_place() const {
+  const OfKind& slow = of(Kind::kSlow);
+  return slow.under_way - slow.overdue < (sent_.overdue() < kHangingMax ? kProbesMax : kProbesWhileHanging);
+}
+
 std::size_t BindQueue::apart() const {
   return slow_under_way() + std::min(of(Kind::kLate).overdue + of(Kind::kSilent).overdue, kApartMax);
 }
 
 std::size_t BindQueue::outside_window() const {
   std::size_t count = apart();
-  if (later_->empty()) return count;
-  for (const PooledString& ns : slow_)
-    if (const auto it = later_->find(ns); it != later_->end()) count += it->second;
+  for (const auto& [ns, later] : *later_) {
+    const auto it = lanes_.find(ns);
+    if (it == lanes_.end()) continue;
+    if (it->second.is_slow || kind_of(it->second) == Kind::kSilent) count += later;
+  }
   return count;
 }
 
@@ -188,8 +207,10 @@ std::vector<PooledString> BindQueue::find_slow(Millis now) {
   return found;
 }
 
-std::optional<std::uint64_t> BindQueue::to_abandon() const {
-  return of(Kind::kNew).heads.empty() || sent_.overdue() < kHangingMax ? std::nullopt : sent_.latest();
+std::optional<std::uint64_t> BindQueue::to_abandon(Millis now) const {
+  if (sent_.overdue() < kHangingMax) return std::nullopt;
+  const bool is_any_without = !of(Kind::kNew).heads.empty() || !of(Kind::kProbed).heads.empty();
+  return is_any_without ? sent_.oldest_overdue(now - kAbandonAfter) : std::nullopt;
 }
 
 /// Namespaces that have had nothing for a while, slow ones since their last late answer.

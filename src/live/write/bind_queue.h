@@ -30,14 +30,20 @@ namespace ashlar::kube {
 
 class BindQueue {
  public:
-  static constexpr std::size_t kSlowShare = 8;      ///< bindings that a slow namespace may have under way
-  static constexpr std::size_t kSlowInAllMax = 16;  ///< bindings that slow namespaces may have under way together
-  static constexpr std::size_t kNewShare = 8;       ///< bindings under way in a namespace before one is answered
-  static constexpr std::size_t kNewInAllMax = 16;   ///< in such namespaces together, but for those that are overdue
-  /// A server lets few requests hang, and then serves none: while this many are overdue, new namespaces have
-  /// kNewWhileHanging under way, and a late one is abandoned for each that waits.
-  static constexpr std::size_t kHangingMax = 96;
+  static constexpr std::size_t kSlowShare = 8;  ///< bindings that a slow namespace may have under way
+  /// Bindings that slow namespaces may have under way together. Those whose last answer was in time do not count, and
+  /// those that have none get one in turn, those first that were late the fewest times: of such probes this many may be
+  /// under way before they are overdue, and kProbesWhileHanging where many hang.
+  static constexpr std::size_t kSlowInAllMax = 16;
+  static constexpr std::size_t kProbesMax = 8, kProbesWhileHanging = 2;
+  static constexpr std::size_t kNewShare = 8;      ///< bindings under way in a namespace before one is answered
+  static constexpr std::size_t kNewInAllMax = 16;  ///< in such namespaces together, but for those that are overdue
+  /// A server lets few requests hang, and then serves none: kube-apiserver may have 56 seats for a scheduler without a
+  /// priority level of its own. While this many are overdue, new namespaces have kNewWhileHanging under way, and where
+  /// any namespace waits for its first place, what is overdue for kAbandonAfter is abandoned.
+  static constexpr std::size_t kHangingMax = 48;
   static constexpr std::size_t kNewWhileHanging = 4;
+  static constexpr Millis kAbandonAfter{500};
   /// Overdue bindings of other than slow ones that take no place; those of late ones may fill half of the window, too.
   static constexpr std::size_t kApartMax = 64;
   static constexpr std::size_t kOverdueShare =
@@ -45,8 +51,10 @@ class BindQueue {
   /// As many known namespaces that fall silent within kSilentFor make all of them new again.
   static constexpr std::size_t kSilentMax = 8;
   static constexpr Millis kSilentFor{10'000};
-  /// Failures in a row after which a namespace is slow, too; each other answer outweighs half a failure.
-  static constexpr int kUnclearMax = 4;
+  /// Failures in a row after which a namespace is slow, too; each other answer outweighs a quarter of a failure, so
+  /// that one of which more than a fifth fail becomes slow before its failures speak of the server for long.
+  static constexpr int kUnclearMax = 2;
+  static constexpr int kUnclearWeight = 4;
   static constexpr int kInTimeAgain = 4;        ///< answers, one after the other, after which it is not slow any more
   static constexpr Millis kRemembered{60'000};  ///< a slow one that has none, since its last late answer
   struct Next {
@@ -70,18 +78,18 @@ class BindQueue {
   std::vector<PooledString> find_slow(Millis now);
   /// When find_slow() is due next; max() if nothing is under way.
   Millis next_look() const { return sent_.next_look(); }
-  /// The request that is late for the longest, if bindings of new namespaces wait and too many hang.
-  std::optional<std::uint64_t> to_abandon() const;
+  /// The request that is overdue for the longest, if namespaces of which nothing is under way wait and too many hang.
+  std::optional<std::uint64_t> to_abandon(Millis now) const;
 
   std::size_t size() const { return size_; }
   bool is_empty() const { return size_ == 0; }
   /// Those that wait only for a free place in the window, not for a slow or tardy namespace.
   std::size_t unhindered() const { return size_ - hindered_; }
   /// Under way for slow namespaces.
-  std::size_t slow_under_way() const { return of(Kind::kSlow).under_way; }
+  std::size_t slow_under_way() const { return of(Kind::kSlow).under_way + of(Kind::kRecovering).under_way; }
   /// Under way for slow namespaces, and overdue ones of others: none of them counts in the window.
   std::size_t apart() const;
-  /// These, and what slow namespaces have noted for later.
+  /// These, and what is noted for later of namespaces that are slow or silent.
   std::size_t outside_window() const;
 
  private:
@@ -95,14 +103,16 @@ class BindQueue {
     std::deque<Waiting> waiting;
     std::size_t under_way = 0, overdue = 0;
     bool is_slow = false;
-    bool is_new = true;     ///< no binding was answered in time yet, or since it fell silent
-    bool is_tardy = false;  ///< the engine does not wait for it, and its answers say nothing of the server
-    int in_time = 0;        ///< answers in time since the last late one; slow lanes only
-    int unclear = 0;        ///< two for each failure, less one for each other answer
-    Millis late_at;         ///< of the last late one, or when it was found to be slow
-    Millis seen_at;         ///< the last answer
+    bool is_new = true;      ///< no binding was answered in time yet, or since it fell silent
+    bool is_tardy = false;   ///< the engine does not wait for it, and its answers say nothing of the server
+    int in_time = 0;         ///< answers in time since the last late one; slow lanes only
+    std::size_t late = 0;    ///< late answers since the last in time; slow lanes only
+    int unclear = 0;         ///< kUnclearWeight for each failure, less one for each other answer
+    std::size_t exempt = 0;  ///< of those that wait, the first: pushed while the engine did not wait for the lane
+    Millis late_at;          ///< of the last late one, or when it was found to be slow
+    Millis seen_at;          ///< the last answer
     bool is_unused() const { return waiting.empty() && under_way == 0; }
-    bool is_hindered() const { return is_slow || is_tardy; }
+    bool is_hindered() const { return is_slow || is_tardy || (is_new && overdue > 0); }
   };
   enum class Kind : std::uint8_t {
     kKnown,   ///< answered in time
@@ -110,10 +120,12 @@ class BindQueue {
     kNew,     ///< nothing is known of it
     kSilent,  ///< nothing but that it does not answer: none may go
     kSlow,
+    kProbed,      ///< slow, and nothing of it is under way
+    kRecovering,  ///< slow, but its last answer was in time
   };
-  static constexpr std::size_t kKinds = 5;
+  static constexpr std::size_t kKinds = 7;
   using Lanes = std::map<PooledString, Lane>;
-  /// Lanes with something that waits, by the number under way and that of the first waiting one.
+  /// Lanes with something that waits, by the number under way (kProbed: of late answers) and that of the first waiting.
   using Heads = std::set<std::tuple<std::size_t, std::uint64_t, PooledString>>;
   /// Of the lanes of one kind.
   struct OfKind {
@@ -124,13 +136,19 @@ class BindQueue {
   OfKind& of(Kind kind) { return by_kind_[static_cast<std::size_t>(kind)]; }
   const OfKind& of(Kind kind) const { return by_kind_[static_cast<std::size_t>(kind)]; }
   static Heads::value_type head_of(Lanes::const_iterator it) {
-    return {it->second.under_way, it->second.waiting.front().number, it->first};
+    const Lane& lane = it->second;
+    const bool is_probed = kind_of(lane) == Kind::kProbed;
+    return {is_probed ? lane.late : lane.under_way, lane.waiting.front().number, it->first};
   }
   Lanes::iterator lane_of(const PooledString& ns);
   /// Changes a lane, and with it where it stands in all that counts or lists it.
   template <class Change>
   void change(Lanes::iterator it, Change&& change);
   bool has_new_place() const;
+  bool has_probe_place() const;
+  bool has_slow_place(std::size_t under_way) const {
+    return under_way < kSlowShare && of(Kind::kSlow).under_way < kSlowInAllMax;
+  }
   void make_new(Lane& lane) const;
   void note_overdue(const SentBindings::Sent& sent, Millis now);
   void note_silent(Millis now);

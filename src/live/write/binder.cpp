@@ -64,7 +64,7 @@ void Binder::pump() {
   end_holds(now);
   commit_.pump(now);
   find_slow(now);
-  while (const std::optional<std::uint64_t> request = queue_.to_abandon()) commit_.abandon(*request);
+  while (const std::optional<std::uint64_t> request = queue_.to_abandon(now)) commit_.abandon(*request);
   // what hangs in some namespaces shows nothing of the server, and is bounded there
   const auto set_apart = [this] { api_.budget().set_apart(queue_.apart()); };
   for (set_apart(); api_.budget().may_send(now) && hooks_.may_write(); set_apart()) {

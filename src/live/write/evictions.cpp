@@ -15,8 +15,8 @@ namespace {
 constexpr Millis kLateAfter{60'000};
 constexpr Millis kRetryMin{500}, kRetryMax{10'000};
 constexpr Millis kLookEvery{1'000};
-/// Requests under way; more wait.
-constexpr std::size_t kUnderWayMax = 16;
+/// Requests under way, in all and for evictions in one namespace; more wait.
+constexpr std::size_t kUnderWayMax = 64, kShare = 4;
 /// Numbers of events, apart from those of conditions.
 constexpr std::uint64_t kFirstEvent = 1u << 23;
 
@@ -135,8 +135,8 @@ void Evictions::pump() {
     for (std::size_t i = 0; i < departure->victims.size(); ++i) {
       const Victim& victim = departure->victims[i];
       const bool is_due = !victim.is_accepted && victim.due <= now && departure->broken.empty() && is_leaving(victim);
-      if (!is_due || lane_.size() >= kUnderWayMax || !api_.budget().may_send(now) || !hooks_.may_write()) continue;
-      send(departure, i);
+      if (!is_due || !api_.budget().may_send(now) || !hooks_.may_write()) continue;
+      if (has_share(tracker_.pods()[victim.slot].ns)) send(departure, i);
     }
   find_late();
   std::erase_if(departures_, [this](const DeparturePtr& departure) {
@@ -145,15 +145,24 @@ void Evictions::pump() {
   arm();
 }
 
+bool Evictions::has_share(const PooledString& ns) const {
+  const auto found = under_way_.find(ns);
+  return lane_.size() < kUnderWayMax && (found == under_way_.end() || found->second < kShare);
+}
+
 void Evictions::send(const DeparturePtr& departure, std::size_t number) {
   Victim& victim = departure->victims[number];
   victim.due = Millis::max();  // until it is answered
   const PodRecord& pod = tracker_.pods()[victim.slot];
+  ++under_way_[pod.ns];
   lane_.send(
       [&](OnAnswer on_answer) {
         return evict_pod(api_, {pod.ns, pod.name, pod.uid}, std::move(on_answer), hooks_.may_write);
       },
-      [this, departure, number](const Answer& answer) { take_answer(departure, number, answer); });
+      [this, departure, number, ns = pod.ns](const Answer& answer) {
+        if (--under_way_[ns] == 0) under_way_.erase(ns);
+        take_answer(departure, number, answer);
+      });
 }
 
 void Evictions::take_answer(const DeparturePtr& departure, std::size_t number, const Answer& answer) {

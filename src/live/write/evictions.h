@@ -67,6 +67,8 @@ class Evictions {
 
   bool is_leaving(const Victim& victim) const;
   CommitWait wait_of(PodSlot slot, const Departure* departure) const;
+  /// Whether one more of that namespace may be under way: webhooks may let all of a namespace hang.
+  bool has_share(const PooledString& ns) const;
   void send(const DeparturePtr& departure, std::size_t number);
   void take_answer(const DeparturePtr& departure, std::size_t number, const Answer& answer);
   /// By its condition and an event: people, and the next leader, see why it leaves.
@@ -83,7 +85,8 @@ class Evictions {
   RequestLane lane_;
   std::vector<DeparturePtr> departures_;
   std::map<JobId, DeparturePtr> of_plan_;
-  std::map<PodSlot, std::uint32_t> waiting_;  ///< pods whose bindings wait, with their generation
+  std::map<PooledString, std::size_t> under_way_;  ///< requests of each namespace's evictions
+  std::map<PodSlot, std::uint32_t> waiting_;       ///< pods whose bindings wait, with their generation
   std::uint64_t timer_ = 0, events_ = 0;
   bool is_armed_ = false;
   std::shared_ptr<char> life_;  ///< timers that fire after the end of this object find it gone

@@ -65,10 +65,11 @@ class SentBindings {
   /// Whether anything is known of how fast the server answers.
   bool has_answer() const { return fastest_ != Millis::max(); }
   std::size_t overdue() const { return of(Age::kOverdue).size() + of(Age::kLate).size(); }
-  /// The request that is late for the longest.
-  std::optional<std::uint64_t> latest() const {
-    if (of(Age::kLate).empty()) return std::nullopt;
-    return of(Age::kLate).begin()->second;
+  /// The one that was sent first of those that are overdue; nothing if it was sent after that time.
+  std::optional<std::uint64_t> oldest_overdue(Millis sent_by) const {
+    const ByTime& overdue = of(of(Age::kLate).empty() ? Age::kOverdue : Age::kLate);
+    if (overdue.empty() || overdue.begin()->first > sent_by) return std::nullopt;
+    return overdue.begin()->second;
   }
 
  private:

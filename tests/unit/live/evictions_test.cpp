@@ -239,6 +239,23 @@ TEST_F(Evicting, AnEvictionThatIsNotAnsweredIsSentAgain) {
   EXPECT_EQ(warnings.size(), 1u);
 }
 
+/// A webhook may let all evictions in a namespace hang: others need places, too.
+TEST_F(Evicting, OfOneNamespaceAFewEvictionsAreUnderWay) {
+  begin(server.api());
+  see(node("n0", 8));
+  const auto low = [&](int i) { return on(pod("low" + std::to_string(i), 1), "n0"); };
+  for (int i = 0; i < 8; ++i) see(low(i));
+  turn();
+  server.hold();
+  see(urgent("high", 8));
+  const std::size_t before = server.api().in_flight();
+  leader_term->turn();
+  leader_term->turn();
+  EXPECT_EQ(server.api().in_flight() - before, 4u);
+  server.let_go();
+  ASSERT_TRUE(turn_until([&] { return server.count({"POST", "/eviction"}) == 8; }));
+}
+
 TEST_F(Evicting, APodThatHasNotLeftAMinuteAfterItsGraceStays) {
   begin_full();
   see(urgent("high", 8));

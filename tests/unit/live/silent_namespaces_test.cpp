@@ -25,7 +25,9 @@ struct Answering {
 class Server {
  public:
   static constexpr std::size_t kWindow = 64;
-  std::map<std::string, Answering> hostile;  ///< every other namespace is answered in 10 ms
+  std::map<std::string, Answering> hostile;   ///< every other namespace is answered in 10 ms
+  std::map<std::string, Answering> innocent;  ///< but for these, whose waiting counts
+  Millis stalls_at, stalls_for;               ///< the server itself: answers to all wait until it goes on
 
   void push(const std::string& ns) {
     queue_.push(ns, CommitTicket{.slot = static_cast<PodSlot>(pushed_.size())});
@@ -61,7 +63,7 @@ class Server {
       end(one, one.has_failed);
     }
     queue_.find_slow(now_);
-    while (const auto late = queue_.to_abandon()) {
+    while (const auto late = queue_.to_abandon(now_)) {
       const auto found =
           std::find_if(answers_.begin(), answers_.end(), [&](const auto& one) { return one.second.request == *late; });
       const UnderWay one = found->second;
@@ -75,11 +77,16 @@ class Server {
   void send(const BindQueue::Next& next) {
     const std::uint64_t request = ++last_request_;
     queue_.note_sent(request, next.ns, now_);
-    const auto found = hostile.find(next.ns.str());
-    const int number = sent_[next.ns.str()]++;
-    const Millis takes = found == hostile.end() ? Millis(10) : std::min(found->second.takes(now_, number), kHangs);
-    const bool fails = takes == kHangs || (found != hostile.end() && found->second.fails(number));
-    answers_.emplace(now_ + takes, UnderWay{request, next.ticket.slot, fails});
+    const std::string ns = next.ns.str();
+    const Answering* answering = hostile.contains(ns)    ? &hostile.at(ns)
+                                 : innocent.contains(ns) ? &innocent.at(ns)
+                                                         : nullptr;
+    const int number = sent_[ns]++;
+    const Millis takes = answering == nullptr ? Millis(10) : std::min(answering->takes(now_, number), kHangs);
+    const bool fails = takes == kHangs || (answering != nullptr && answering->fails(number));
+    Millis at = now_ + takes;
+    if (at >= stalls_at && at < stalls_at + stalls_for) at = stalls_at + stalls_for;
+    answers_.emplace(at, UnderWay{request, next.ticket.slot, fails});
   }
   /// What has failed comes again.
   void end(const UnderWay& one, bool has_failed) {
@@ -213,6 +220,23 @@ TEST_F(SilentNamespaces, OfWhichTwoBindingsOfThreeFail) {
   make_known();
   attack(40);
   expect(Millis(1'500));
+}
+
+TEST_F(SilentNamespaces, BesideOneThatWasLateOnce) {
+  make_hostile(20, hangs_from(Millis(12'000)));
+  server.innocent["known"] = {.takes = [](Millis, int number) { return Millis(number == 1 ? 2'200 : 10); }};
+  make_known();
+  attack(20);
+  expect(Millis(4'500));
+}
+
+TEST_F(SilentNamespaces, WhileTheServerItselfStallsOnce) {
+  make_hostile(20, hangs_from(Millis(12'000)));
+  make_known();
+  server.stalls_at = Millis(15'000);
+  server.stalls_for = Millis(2'600);
+  attack(20);
+  expect(Millis(5'000));
 }
 
 TEST_F(SilentNamespaces, AServerThatIsSlowForAllIsUsedAllTheSame) {

@@ -374,6 +374,7 @@ void Commit::advance(CommitTicket ticket) {
     progress.is_sent = false;
     progress.object.clear();
     enter(ticket, CommitStep::kWrite);
+    ticket.later = queue_.note_later(tracker_.pods()[ticket.slot].ns);
     resends_.emplace(api_.monotonic(), std::move(ticket));  // in this turn, if it may be sent
   } else if (ticket.step == CommitStep::kWait) {
     enter(ticket, CommitStep::kBind);
