@@ -81,10 +81,10 @@ std::string decided(Profile profile, OutsideOptions options = {}, Millis ageing 
 
 TEST(KnownLives, WhereJobsAge) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy), {}, Profile().ageing),
-            "20695 decisions, 5121 binds, 0 others; ExceedsClusterMax 495 ExceedsMaxQuota 476 GangPartial 297 "
-            "InsufficientGPU 509 InsufficientResource 192 NeverFits 971 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
-            "609 Placed 3299 PortTaken 112 QuotaExhausted 609 ReservationHeld 243 SelectorMismatch 8 TaintNotTolerated "
-            "6 TopologyFragmented 587 Waits 1962; plans af4aaeb82de452c8");
+            "20694 decisions, 5115 binds, 0 others; ExceedsClusterMax 495 ExceedsMaxQuota 475 GangPartial 297 "
+            "InsufficientGPU 511 InsufficientResource 192 NeverFits 970 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
+            "609 Placed 3293 PortTaken 112 QuotaExhausted 609 ReservationHeld 243 SelectorMismatch 8 TaintNotTolerated "
+            "6 TopologyFragmented 585 Waits 1962; plans 3a37248f52853d64");
 }
 
 TEST(KnownLives, WithReservations) {
