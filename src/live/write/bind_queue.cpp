@@ -9,7 +9,7 @@ namespace ashlar::kube {
 BindQueue::Kind BindQueue::kind_of(const Lane& lane) {
   if (lane.is_slow && lane.in_time > 0) return Kind::kRecovering;
   if (lane.is_slow) return lane.under_way == 0 ? Kind::kProbed : Kind::kSlow;
-  if (lane.is_new) return lane.overdue > 0 ? Kind::kSilent : Kind::kNew;
+  if (lane.is_new) return lane.is_silent() ? Kind::kSilent : Kind::kNew;
   return lane.is_tardy || lane.overdue > 0 ? Kind::kLate : Kind::kKnown;
 }
 
@@ -189,7 +189,7 @@ std::size_t BindQueue::outside_window() const {
   for (const auto& [ns, later] : *later_) {
     const auto it = lanes_.find(ns);
     if (it == lanes_.end()) continue;
-    if (it->second.is_slow || kind_of(it->second) == Kind::kSilent) count += later;
+    if (it->second.is_slow || it->second.is_silent()) count += later;
   }
   return count;
 }

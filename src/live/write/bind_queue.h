@@ -46,8 +46,8 @@ class BindQueue {
   static constexpr Millis kAbandonAfter{500};
   /// Overdue bindings of other than slow ones that take no place; those of late ones may fill half of the window, too.
   static constexpr std::size_t kApartMax = 64;
-  static constexpr std::size_t kOverdueShare =
-      32;  ///< with as many overdue a namespace is silent, whatever is answered
+  /// With as many overdue a namespace is silent, whatever is answered.
+  static constexpr std::size_t kOverdueShare = 32;
   /// As many known namespaces that fall silent within kSilentFor make all of them new again.
   static constexpr std::size_t kSilentMax = 8;
   static constexpr Millis kSilentFor{10'000};
@@ -112,7 +112,9 @@ class BindQueue {
     Millis late_at;          ///< of the last late one, or when it was found to be slow
     Millis seen_at;          ///< the last answer
     bool is_unused() const { return waiting.empty() && under_way == 0; }
-    bool is_hindered() const { return is_slow || is_tardy || (is_new && overdue > 0); }
+    /// Nothing is known of it but that it does not answer.
+    bool is_silent() const { return !is_slow && is_new && overdue > 0; }
+    bool is_hindered() const { return is_slow || is_tardy || is_silent(); }
   };
   enum class Kind : std::uint8_t {
     kKnown,   ///< answered in time
