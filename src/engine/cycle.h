@@ -44,8 +44,8 @@ struct Cycle {
   std::set<ClassId> impossible;     ///< found in this round to fit no empty cluster, whatever else they wait for
   std::vector<PendingQueue::Holder> binding;  ///< the reservations that the current job might break, ascending
   bool is_beyond_limit = false;               ///< more heads wait ahead of it than may have a reservation
-  /// The current job is held for quota: until a job starts or a reservation changes, so is each of its class behind it
-  /// that would last beyond this time.
+  /// The current job is held: until a job starts or a reservation changes, so is each of its class behind it that would
+  /// last beyond this time.
   std::optional<Millis> holds_like_beyond;
   /// By class, the first of those that were set aside so before their turn. Those whose turn has not come when that
   /// happens are to be looked at after all.

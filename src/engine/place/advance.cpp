@@ -190,7 +190,8 @@ void advance_job(EngineData& e, State& state, Cycle& cycle, const PendingQueue::
   if (outcome.is_placed || is_over_nominations) {
     if (lets_others_go_first(e, state, cycle, head)) return;
     start_beside_reservations(e, state, cycle, head, trial, is_over_nominations ? RoomBeside::kUnknown : room);
-    if (next) cycle.work.add(*next);
+    const bool is_held = cycle.holds_like_beyond.has_value();
+    if (const auto other = next && is_held ? hold_its_like(e, state, cycle, head) : next) cycle.work.add(*other);
     return;
   }
   if (make_room(e, state, cycle, head)) return;

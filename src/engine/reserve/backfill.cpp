@@ -22,6 +22,18 @@ void hold(EngineData& e, Cycle& cycle, const PendingQueue::Head& head, std::span
     report(e, cycle, head.entry.job, held_until(behind.reserved_at(cycle.plan.at), cycle.plan.at));
 }
 
+/// The job was held by reservations of which it was seen that they hold one of its class. Those of its class behind it
+/// that last beyond them all have them ahead as well, and are held too.
+void note_like(const EngineData& e, Cycle& cycle, const PendingQueue::Head& head) {
+  Millis beyond(INT64_MIN);
+  for (const Holder& holder : e.pending.class_at(head.job_class).holders_seen) {
+    const Reservation* reservation = e.reservations.find(holder.job);
+    if (reservation == nullptr || reservation->edition != holder.edition) return;
+    beyond = std::max(beyond, reservation->at);
+  }
+  cycle.holds_like_beyond = beyond;
+}
+
 /// Lists in cycle.binding the reservations that the job could break; false if it certainly would.
 bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head) {
   cycle.binding.clear();
@@ -60,6 +72,7 @@ bool find_binding_reservations(EngineData& e, State& state, Cycle& cycle, const 
       may_use_more_than_its_like(state, head.entry.job, now))
     return true;
   hold(e, cycle, head, std::vector<Holder>(seen), *e.reservations.find(job_class.behind));
+  note_like(e, cycle, head);
   return false;
 }
 
@@ -95,7 +108,8 @@ std::optional<PendingQueue::Head> hold_its_like(EngineData& e, const State& stat
   // With verdicts each of them gets its own, in its turn.
   if (!cycle.holds_like_beyond || e.options.has_verdicts) return e.pending.head_of(head.job_class, first);
   const auto is_other = [&](const PendingQueue::Entry& entry) {
-    return state.job(entry.job).late_end_if_started(cycle.plan.at) <= *cycle.holds_like_beyond;
+    return state.job(entry.job).late_end_if_started(cycle.plan.at) <= *cycle.holds_like_beyond ||
+           may_use_more_than_its_like(state, entry.job, cycle.plan.at);
   };
   const PendingQueue::Head last = e.pending.head_of(head.job_class, *job_class.jobs.rbegin());
   const bool is_beyond_limit = e.reservations.heads_ahead(state, e.pending, last).is_beyond_limit;
@@ -184,6 +198,7 @@ const Reservation* place_beside_reservations(EngineData& e, State& state, Cycle&
 
 void hold_behind(EngineData& e, Cycle& cycle, const PendingQueue::Head& head, const Reservation& broken) {
   hold(e, cycle, head, cycle.binding, broken);
+  note_like(e, cycle, head);
 }
 
 std::vector<const Reservation*> reservations_ahead(const EngineData& e, const State& state,

@@ -22,8 +22,8 @@ struct BackfillRule {
 };
 const BackfillRule& backfill_rule(const Profile& profile);
 
-/// After may_start() has said no: sets those behind that job in its class aside as well which would be held as it was,
-/// without a look at each. The next one to be looked at; none if there is none.
+/// The job was held: sets those behind it in its class aside as well which would be held as it was, without a look at
+/// each. The next one to be looked at; none if there is none.
 std::optional<PendingQueue::Head> hold_its_like(EngineData& e, const State& state, Cycle& cycle,
                                                 const PendingQueue::Head& head);
 /// That job has started, or a reservation has changed when it was looked at: those set aside whose turn comes after it
