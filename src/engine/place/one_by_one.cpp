@@ -15,10 +15,24 @@ namespace {
 constexpr std::size_t kSearchedNodesMax = 16;
 /// A look at this many nodes costs a step of the search.
 constexpr std::uint32_t kNodesOfAStep = 4096;
+/// So do this many selectors that may mean the pod.
+constexpr std::size_t kSelectorsOfAStep = 128;
 /// Domains of an affinity that are tried.
 constexpr std::size_t kDomainsTriedMax = 64;
 
 }  // namespace
+
+std::size_t selectors_about(const State& state, LabelSetId labels) {
+  if (labels.is_none()) return 0;
+  const SelectorIndex& index = state.cluster().counts().index();
+  const NamespaceId ns = index.label_set(labels).ns;
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < index.selector_rows(); ++row) {
+    const PodSelector& selector = index.selector(PodSelectorId(row));
+    if (selector.selects_namespaces || std::ranges::binary_search(selector.namespaces, ns)) ++count;
+  }
+  return count;
+}
 
 void OneByOne::place(const Kind& kind, FitTable& table, NodeId node) {
   context_.trial.place(kind.member, node, context_.profile.device->choose(table.node_view(state_), node));
@@ -147,11 +161,12 @@ bool OneByOne::list_choices(std::span<const OwnRun> runs, std::span<const Choice
   return !out.empty() || !has_too_many;
 }
 
-/// Whether what all members cost in the best case, if each choice is right, is more than these steps.
-bool OneByOne::is_beyond(std::span<const OwnRun> runs, std::size_t members, std::uint32_t steps) const {
+/// Whether what all members cost in the best case, if each choice is right, is more than these steps; `cost` of each.
+bool OneByOne::is_beyond(std::span<const OwnRun> runs, std::size_t members, std::uint32_t steps,
+                         std::size_t cost) const {
   const std::size_t listed = std::min(runs.size(), members);  // a member more, at most a run less to look at
   const std::size_t lists = listed * (2 * runs.size() - listed + 1) / 2;
-  return members + lists * nodes_looked_at() / kNodesOfAStep > steps;
+  return members * cost + lists * nodes_looked_at() / kNodesOfAStep > steps;
 }
 
 std::size_t OneByOne::nodes_looked_at() const {
@@ -167,7 +182,10 @@ bool OneByOne::search(std::span<const OwnRun> runs, std::uint32_t& steps) {
   };
   std::size_t members = 0;
   for (const OwnRun& own : runs) members += own.run.members.size();
-  if (is_beyond(runs, members, steps)) {
+  // the pods of a gang are of one namespace
+  const LabelSetId labels = members == 0 ? LabelSetId::none() : state_.member(runs.front().run.members.front()).labels;
+  const auto cost = static_cast<std::uint32_t>(1 + selectors_about(state_, labels) / kSelectorsOfAStep);
+  if (is_beyond(runs, members, steps, cost)) {
     steps = 0;
     return false;
   }
@@ -201,7 +219,7 @@ bool OneByOne::search(std::span<const OwnRun> runs, std::uint32_t& steps) {
     placed.push_back(choice);
     if (is_tried()) continue;
     if (steps == 0) break;
-    --steps;
+    steps -= std::min(steps, cost);
     place(choice.kind, table(choice.kind), choice.node);
     if (turns.size() == members) return true;
     open_turn();  // without a choice, it is left again

@@ -18,6 +18,10 @@ inline bool opens_with_pods(const Constraint& constraint) {
   return !constraint.near.selector.is_none() || !constraint.spread.empty();
 }
 
+/// How many selectors of rules about pods may mean a pod with these labels: each time that it is placed, or taken off,
+/// it is compared with them. Cost: O(selectors).
+std::size_t selectors_about(const State& state, LabelSetId labels);
+
 class OneByOne {
  public:
   /// A member with its kind.
@@ -43,12 +47,13 @@ class OneByOne {
     DomainId domain = {};  ///< where the group is; none: all of it is in the search, which chooses
   };
   /// Tries every node for each member, members of unlike runs in every order, if only few nodes may take any. Takes a
-  /// step for each member put on a node, and for each few thousand nodes looked at; with too few for all of them none.
+  /// step for each member put on a node, more where many selectors may mean it, and for each few thousand nodes looked
+  /// at; with too few for all of them none.
   bool search(std::span<const OwnRun> runs, std::uint32_t& steps);
 
  private:
   struct Choice;
-  bool is_beyond(std::span<const OwnRun> runs, std::size_t members, std::uint32_t steps) const;
+  bool is_beyond(std::span<const OwnRun> runs, std::size_t members, std::uint32_t steps, std::size_t cost) const;
   std::size_t nodes_looked_at() const;
   bool list_choices(std::span<const OwnRun> runs, std::span<const Choice> placed, std::vector<Choice>& out,
                     std::uint32_t& steps);

@@ -8,6 +8,9 @@
 namespace ashlar {
 namespace {
 
+/// This many selectors that members of a run are compared with cost as much as to try another run.
+constexpr std::size_t kSelectorsOfARun = 512;
+
 /// Parts or runs of at most this many kinds are tried first in the order; more kinds are rare, and the work is bounded.
 constexpr std::size_t kInFrontMax = 4;
 
@@ -190,11 +193,21 @@ bool RunPlacer::place_runs(const Scope& hard, const Scope& soft, const Part& par
 bool RunPlacer::place_in_order(const Scope& hard, const Scope& soft, const Part& part, std::span<const Run> runs) {
   const std::size_t before = context_.trial.checkpoint();
   for (const Run& run : runs) {
-    if (runs_left_ > 0 && place_run(hard, soft, part, run)) continue;
+    if (runs_left_ > 0 && place_run(hard, soft, part, run)) {
+      if (runs.size() > 1) note_placed(run);
+      continue;
+    }
     context_.trial.rollback_to(before);
     return false;
   }
   return true;
+}
+
+void RunPlacer::note_placed(const Run& run) {
+  if (!selectors_) selectors_ = selectors_about(state_, state_.member(run.members.front()).labels);
+  const std::size_t cost = run.members.size() * *selectors_ / kSelectorsOfARun;
+  context_.fit_tables.note_looks(kLooksOfAStep * cost);
+  runs_left_ -= static_cast<std::uint32_t>(std::min<std::size_t>(runs_left_, cost));
 }
 
 /// `soft` holds all of the run, or nothing is placed; everywhere: the run looks for its own scope.

@@ -60,6 +60,8 @@ class RunPlacer {
   bool place_runs(const Scope& hard, const Scope& soft, const Part& part);
   bool place_in_order(const Scope& hard, const Scope& soft, const Part& part, std::span<const Run> runs);
   bool place_run(const Scope& hard, const Scope& soft, const Part& part, const Run& run);
+  /// The run was placed, one of several that are tried in one domain after the other.
+  void note_placed(const Run& run);
   bool place_each(const Run& run);
   bool place_in_same_domains(const Run& run, const Scope& hard, const std::vector<Spreader::Share>& shares);
   void add_wishes(const FitTable& v, const Scope& hard, LevelId level, std::vector<std::uint64_t>& wishes) const;
@@ -84,7 +86,8 @@ class RunPlacer {
   bool is_last_of_its_job_ = false;
   std::uint32_t runs_left_ = kRunsTriedMax;
   std::uint32_t exact_steps_ = kExactStepsMax;
-  std::size_t looks_ = 0;  ///< after which it was stopped
+  std::optional<std::size_t> selectors_;  ///< that may mean its members; counted when it is asked for
+  std::size_t looks_ = 0;                 ///< after which it was stopped
   std::vector<NodeId> nodes_;
   std::vector<std::uint32_t> room_inside_;
 
