@@ -138,7 +138,8 @@ void Leader::renew() {
 void Leader::take_written(const Answer& answer, const Lease& lease, Millis sent) {
   if (is_released_) return;
   api_.budget().note_other(health_of(answer));
-  if (answer.ok()) {
+  const bool is_other = answer.ok() && lease.holder != options_.identity;  // not what was written
+  if (answer.ok() && !is_other) {
     seen_ = lease;
     seen_version_ = lease.resource_version;
     seen_since_ = hooks_.monotonic();
@@ -150,6 +151,12 @@ void Leader::take_written(const Answer& answer, const Lease& lease, Millis sent)
     watch_deadline();
     if (is_new && hooks_.on_started) hooks_.on_started();
     return;
+  }
+  if (is_other) {
+    if (is_leading_) return look_as_leader();
+    note_trouble("could not acquire the lease",
+                 {Error::Kind::kInternal, "the API server answers that " + bounded_words(lease.holder) + " holds it"});
+    return again(options_.retry_period);
   }
   const Error::Kind kind = answer.result.error().kind;
   if (!is_leading_) {

@@ -17,13 +17,15 @@ class LeaderTest : public ::testing::Test {
     const std::string named = field(request.body, "resourceVersion");
     if (request.method == "PUT" && named != std::to_string(version))
       return ScriptedApi::status(409, "the object has been modified");
-    holder = field(request.body, "holderIdentity");
+    if (lies_about.empty()) holder = field(request.body, "holderIdentity");
     ++version;
+    if (!lies_about.empty()) return http::json(200, text_of(lies_about));
     return http::json(request.method == "POST" ? 201 : 200, text());
   }
-  std::string text() const {
+  std::string text() const { return text_of(holder); }
+  std::string text_of(const std::string& of) const {
     return R"({"kind":"Lease","metadata":{"name":"l","namespace":"n","resourceVersion":")" + std::to_string(version) +
-           R"("},"spec":{"holderIdentity":")" + holder + R"(","leaseDurationSeconds":8,"leaseTransitions":1}})";
+           R"("},"spec":{"holderIdentity":")" + of + R"(","leaseDurationSeconds":8,"leaseTransitions":1}})";
   }
   static std::string field(const std::string& body, const std::string& key) {
     const std::size_t at = body.find("\"" + key + "\":\"");
@@ -72,6 +74,7 @@ class LeaderTest : public ::testing::Test {
 
   int version = 0;
   std::string holder;
+  std::string lies_about;  ///< not empty: it writes nothing and answers as if that one held the lease
   bool is_failing = false, is_fit = true;
   std::string refused, refusal;  ///< the method that the server refuses, and its words
   int refusal_status = 403;
@@ -88,6 +91,24 @@ TEST_F(LeaderTest, LeadsAtOnceWhereThereIsNoLease) {
   EXPECT_EQ(started, 1);
   EXPECT_EQ(server.count({"POST"}), 1u);
   EXPECT_EQ(leader->holder(), "me");
+}
+
+TEST_F(LeaderTest, AnAnswerThatAnotherHoldsItIsNoLease) {
+  lies_about = "liar";
+  start();
+  ASSERT_TRUE(server.until([&] { return writes() >= 3; }));
+  EXPECT_FALSE(leader->may_write());
+  EXPECT_EQ(started, 0);
+}
+
+TEST_F(LeaderTest, OneWhoLeadsAndIsAnsweredThatAnotherHoldsItLooksAgain) {
+  lead();
+  server.change([&] {
+    holder = "other";
+    lies_about = "other";
+  });
+  ASSERT_TRUE(server.until([&] { return stopped == 1; }));
+  EXPECT_FALSE(leader->may_write());
 }
 
 TEST_F(LeaderTest, WritesNothingFromTheRenewDeadlineOn) {
