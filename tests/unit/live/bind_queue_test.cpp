@@ -676,5 +676,362 @@ TEST_F(Bindings, WhatSlowNamespacesSendAgainIsWithinTheirLimitTogether) {
   EXPECT_TRUE(queue.may_send_again("other"));
 }
 
+TEST_F(Bindings, TardyNamespacesFillHalfOfTheWindowBesideWhatTakesNoPlace) {
+  for (const std::size_t window : {std::size_t(1), kWindow}) {
+    queue = {};
+    know("fast");
+    queue.note_sent(1, "tardy", now);
+    queue.note_answered(1, now + Millis(300));
+    for (PodSlot slot = 0; slot < 200; ++slot) queue.push("tardy", ticket(slot));
+    std::uint64_t request = 1;
+    while (const auto next = queue.next(0, window)) queue.note_sent(++request, next->ns, now);
+    EXPECT_EQ(request - 1, BindQueue::kApartMax + (window + 1) / 2) << "one if there is only one place";
+    queue.push("fast", ticket(500));
+    EXPECT_EQ(send(500), 500u);
+  }
+}
+
+TEST_F(Bindings, TardyNamespacesShareTheirHalfWithSilentOnes) {
+  know("fast");
+  know("silent");
+  queue.note_sent(1, "tardy", now);
+  queue.note_answered(1, now + Millis(300));
+  for (PodSlot slot = 0; slot < 200; ++slot) queue.push("tardy", ticket(slot));
+  for (std::uint64_t n = 0; n < 20; ++n) queue.note_sent(1'000 + n, "silent", now);
+  now = now + SentBindings::kOverdueAfter;
+  queue.find_slow(now);
+  std::uint64_t request = 1;
+  while (send(++request) != kNoPod) {
+  }
+  EXPECT_EQ(request - 2, BindQueue::kApartMax + kWindow / 2 - 20);
+}
+
+TEST_F(Bindings, OneThatIsOverdueAmongOthersThatAreAnsweredTakesNoPlace) {
+  know("a");
+  queue.note_sent(1, "a", now);
+  queue.note_sent(2, "a", now);
+  queue.note_answered(2, now + Millis(5));
+  now = now + SentBindings::kOverdueAfter;
+  queue.find_slow(now);
+  EXPECT_EQ(queue.apart(), 1u);
+  EXPECT_EQ(queue.outside_window(), 1u);
+}
+
+TEST_F(Bindings, SlowOnesWhoseLastAnswerWasInTimeHaveALimitTogetherToo) {
+  for (const char* ns : {"slow1", "slow2", "slow3"}) {
+    make_slow(ns);
+    queue.note_answered(1000, now);
+    know(ns);
+    for (PodSlot slot = 0; slot < 20; ++slot) queue.push(ns, ticket(slot));
+  }
+  std::uint64_t request = 0;
+  const auto send_to = [&](const char* ns) { queue.note_sent(++request, ns, now); };
+  for (std::size_t i = 0; i < BindQueue::kSlowShare; ++i) {
+    EXPECT_TRUE(queue.may_send_again("slow1"));
+    send_to("slow1");
+  }
+  EXPECT_FALSE(queue.may_send_again("slow1")) << "it has its share";
+  EXPECT_TRUE(queue.may_send_again("slow2"));
+  while (send(++request, false) != kNoPod) {
+  }
+  EXPECT_EQ(queue.slow_under_way(), BindQueue::kSlowInAllMax);
+  queue.note_answered(1, now);
+  ASSERT_TRUE(queue.may_send_again("slow1"));
+  send_to("slow2");
+  EXPECT_FALSE(queue.may_send_again("slow1")) << "together they have theirs";
+}
+
+TEST_F(Bindings, AFailureIsAnAnswerToo) {
+  know("a");
+  queue.note_sent(1, "a", now);
+  queue.note_sent(2, "a", now);
+  queue.note_answered(2, now + Millis(5), true);
+  queue.push("a", ticket(3));
+  now = now + SentBindings::kOverdueAfter;
+  queue.find_slow(now);
+  EXPECT_EQ(queue.unhindered(), 1u) << "it is not silent";
+  EXPECT_EQ(send(3), 3u);
+}
+
+TEST_F(Bindings, ManyAnswersDoNotOutweighFailuresThatComeLater) {
+  for (int i = 0; i < 50; ++i) know("failing");
+  const auto fail = [&] {
+    queue.note_sent(1, "failing", now);
+    return queue.note_answered(1, now + Millis(5), true);
+  };
+  for (int i = 0; i < BindQueue::kUnclearMax; ++i) EXPECT_TRUE(fail());
+  EXPECT_FALSE(fail());
+}
+
+TEST_F(Bindings, SomeAnswersInARowDoNotOutweighMoreThanTheirShareOfFailures) {
+  const auto answer = [&](bool is_unclear) {
+    queue.note_sent(1, "failing", now);
+    return queue.note_answered(1, now + Millis(5), is_unclear);
+  };
+  answer(true);
+  answer(false);
+  answer(true);
+  for (int i = 0; i < 4; ++i) answer(false);
+  answer(true);
+  answer(false);
+  answer(true);
+  EXPECT_FALSE(answer(false)) << "4 - 1 + 4 - 4 + 4 - 1 + 4 is more than two failures";
+}
+
+TEST_F(Bindings, TheSlowOneThatWasLateTheFewestTimesGoesFirst) {
+  for (const char* ns : {"often", "once", "again"}) {
+    make_slow(ns);
+    queue.note_answered(1000, now);
+  }
+  const auto answer = [&](const char* ns, Millis after) {
+    queue.note_sent(1, ns, now);
+    queue.note_answered(1, now + after);
+  };
+  for (const char* ns : {"often", "often", "again", "again", "again"}) answer(ns, SentBindings::kLateAfter);
+  answer("again", Millis(5));
+  for (int i = 0; i < 2; ++i) answer("again", SentBindings::kLateAfter);
+  queue.push("often", ticket(1));
+  queue.push("again", ticket(2));
+  queue.push("once", ticket(3));
+  EXPECT_EQ(send(1, false), 3u);
+  EXPECT_EQ(send(2, false), 2u) << "twice since its answer in time";
+  EXPECT_EQ(send(3, false), 1u);
+}
+
+TEST_F(Bindings, ASlowNamespaceIsForgottenAMinuteAfterItsLastLateAnswer) {
+  make_slow("slow");
+  const std::shared_ptr<void> again = queue.note_later("slow");
+  queue.note_answered(1000, now);
+  const Millis late_at = now;
+  now = now + Millis(30'000);
+  know("slow");
+  queue.find_slow(late_at + Millis(59'999));
+  EXPECT_EQ(queue.outside_window(), 1u);
+  queue.find_slow(late_at + Millis(60'000));
+  EXPECT_EQ(queue.outside_window(), 0u) << "the one in time does not count";
+}
+
+TEST_F(Bindings, OneThatIsNotSlowAnyMoreIsKnownForAMinuteAsOthersAre) {
+  make_slow("slow");
+  queue.note_answered(1000, now);
+  const Millis late_at = now;
+  now = now + Millis(30'000);
+  for (int i = 0; i < BindQueue::kInTimeAgain; ++i) know("slow");
+  queue.find_slow(late_at + BindQueue::kRemembered);
+  for (PodSlot slot = 0; slot < 20; ++slot) queue.push("slow", ticket(slot));
+  EXPECT_EQ(queue.unhindered(), 20u);
+  for (std::uint64_t request = 1; request <= 20; ++request) EXPECT_NE(send(request), kNoPod);
+}
+
+TEST_F(Bindings, AnOverdueAnswerMakesNoSilentNamespaceSlow) {
+  know("silent");
+  for (std::uint64_t n = 0; n < BindQueue::kOverdueShare + 1; ++n) queue.note_sent(1 + n, "silent", now);
+  now = now + SentBindings::kOverdueAfter;
+  queue.find_slow(now);
+  queue.note_answered(1, now);
+  EXPECT_EQ(queue.slow_under_way(), 0u);
+  queue.note_answered(2, now, true);
+  EXPECT_EQ(queue.slow_under_way(), BindQueue::kOverdueShare - 1) << "a failure does";
+}
+
+TEST_F(Bindings, AnOverdueFailureMakesNoKnownNamespaceSlow) {
+  know("a");
+  queue.note_sent(1, "a", now);
+  queue.note_sent(2, "a", now);
+  queue.note_answered(2, now + Millis(5));
+  now = now + SentBindings::kOverdueAfter;
+  queue.find_slow(now);
+  EXPECT_TRUE(queue.note_answered(1, now, true));
+  queue.push("a", ticket(1));
+  EXPECT_EQ(queue.unhindered(), 1u);
+}
+
+TEST_F(Bindings, ANewNamespaceOfWhichNothingIsLeftIsJudgedAfresh) {
+  queue.note_sent(1, "late", now);
+  queue.note_answered(1, now + SentBindings::kLateAfter);  // before it was found slow
+  queue.push("gone", ticket(1));
+  queue.next(0, kWindow);
+  know("known");
+  queue.push("late", ticket(2));
+  queue.push("gone", ticket(3));
+  EXPECT_EQ(queue.unhindered(), 0u) << "others are known by now";
+}
+
+TEST_F(Bindings, SlowOnesDoNotFallSilent) {
+  know("other");
+  for (PodSlot slot = 0; slot < 20; ++slot) queue.push("other", ticket(slot));
+  const auto each = [](const auto& act) {
+    for (std::size_t n = 0; n < BindQueue::kSilentMax; ++n) act(n, "slow" + std::to_string(n));
+  };
+  each([&](std::size_t n, const std::string& ns) { queue.note_sent(100 + n, ns, now); });
+  now = now + SentBindings::kLateAfter;
+  queue.find_slow(now);
+  each([&](std::size_t n, const std::string& ns) {
+    queue.note_answered(100 + n, now);
+    know(ns.c_str());
+    queue.note_sent(200 + n, ns, now);
+  });
+  now = now + SentBindings::kOverdueAfter;
+  queue.find_slow(now);
+  EXPECT_EQ(queue.unhindered(), 20u);
+}
+
+class FallingSilent : public Bindings {
+ protected:
+  FallingSilent() { know("other"); }
+  /// That many fall silent at that time.
+  void fall_silent(std::size_t count, Millis at) {
+    now = at - SentBindings::kOverdueAfter;
+    for (; count > 0; --count) {
+      const std::string ns = "silent" + std::to_string(++last_);
+      know(ns.c_str());
+      queue.note_sent(1'000 + last_, ns, now);
+    }
+    now = at;
+    queue.find_slow(now);
+  }
+  bool is_other_known() {
+    queue.push("other", ticket(1));
+    const bool is_known = queue.unhindered() == 1;
+    queue.next(0, kWindow);
+    return is_known;
+  }
+  std::uint64_t last_ = 0;
+  const Millis start = now + Millis(1'000);
+};
+
+TEST_F(FallingSilent, ManyAreCountedForTenSeconds) {
+  for (const Millis after : {BindQueue::kSilentFor - Millis(1), BindQueue::kSilentFor}) {
+    queue = {};
+    now = Millis(10'000);
+    know("other");
+    fall_silent(BindQueue::kSilentMax - 1, start);
+    fall_silent(1, start + after);
+    EXPECT_EQ(is_other_known(), after == BindQueue::kSilentFor);
+  }
+}
+
+TEST_F(FallingSilent, TheyAreCountedAgainAfterMany) {
+  fall_silent(BindQueue::kSilentMax, start);
+  EXPECT_FALSE(is_other_known());
+  know("other");
+  fall_silent(BindQueue::kSilentMax - 1, start + Millis(1'000));
+  EXPECT_TRUE(is_other_known());
+  fall_silent(1, start + Millis(1'300));
+  EXPECT_FALSE(is_other_known());
+}
+
+TEST_F(FallingSilent, TheTenSecondsStartAgainAfterMany) {
+  fall_silent(BindQueue::kSilentMax, start);
+  know("other");
+  fall_silent(BindQueue::kSilentMax - 1, start + Millis(9'000));
+  EXPECT_TRUE(is_other_known());
+  fall_silent(1, start + Millis(11'000));
+  EXPECT_FALSE(is_other_known());
+}
+
+TEST_F(Bindings, OneThatIsSlowForItsFailuresIsRememberedForAMinute) {
+  for (int i = 0; i < BindQueue::kUnclearMax; ++i) {
+    queue.note_sent(1, "failing", now);
+    queue.note_answered(1, now, true);
+  }
+  const std::shared_ptr<void> again = queue.note_later("failing");
+  now = now + BindQueue::kRemembered;
+  queue.find_slow(now - Millis(1));
+  EXPECT_EQ(queue.outside_window(), 1u);
+  queue.find_slow(now);
+  EXPECT_EQ(queue.outside_window(), 0u);
+}
+
+TEST_F(Bindings, ASlowOneSendsNothingAgainWhileProbesOfManyAreUnderWay) {
+  const auto name = [](std::size_t n) { return "slow" + std::to_string(n); };
+  for (std::size_t n = 0; n <= BindQueue::kProbesMax; ++n) queue.note_sent(100 + n, name(n), now);
+  now = now + SentBindings::kLateAfter;
+  queue.find_slow(now);
+  for (std::size_t n = 0; n <= BindQueue::kProbesMax; ++n) queue.note_answered(100 + n, now);
+  for (std::size_t n = 0; n < BindQueue::kProbesMax; ++n) {
+    EXPECT_TRUE(queue.may_send_again(name(BindQueue::kProbesMax)));
+    queue.note_sent(100 + n, name(n), now);
+  }
+  EXPECT_FALSE(queue.may_send_again(name(BindQueue::kProbesMax)));
+}
+
+TEST_F(Bindings, WhatNewNamespacesSendAgainIsWithinTheirLimits) {
+  for (const char* ns : {"new1", "new2", "new3"}) queue.push(ns, ticket(1));
+  std::uint64_t request = 0;
+  while (request < BindQueue::kNewShare) {
+    EXPECT_TRUE(queue.may_send_again("new1"));
+    queue.note_sent(++request, "new1", now);
+  }
+  EXPECT_FALSE(queue.may_send_again("new1")) << "it has its share";
+  while (request < BindQueue::kNewInAllMax) {
+    EXPECT_TRUE(queue.may_send_again("new3"));
+    queue.note_sent(++request, "new2", now);
+  }
+  EXPECT_FALSE(queue.may_send_again("new3")) << "together they have theirs";
+}
+
+TEST_F(Bindings, WhatIsNotOverdueOfSilentNamespacesCountsAmongNewOnes) {
+  queue.note_sent(1'000, "silent", now);
+  for (std::uint64_t n = 1; n < BindQueue::kNewShare; ++n) queue.note_sent(1'000 + n, "silent", now + Millis(1));
+  now = now + SentBindings::kOverdueAfter;
+  queue.find_slow(now);
+  for (int n = 0; n < 50; ++n) queue.push("new" + std::to_string(n), ticket(0));
+  std::uint64_t request = 0;
+  while (send(++request) != kNoPod) {
+  }
+  EXPECT_EQ(request - 1, BindQueue::kNewInAllMax - (BindQueue::kNewShare - 1)) << "all but the one that is overdue";
+}
+
+TEST_F(Bindings, WhatIsForgottenIsLookedForOnceAMinute) {
+  now = Millis(100'000);
+  queue.find_slow(now);
+  know("known");
+  now = now + BindQueue::kRemembered;
+  queue.find_slow(now);
+  for (PodSlot slot = 0; slot < 20; ++slot) queue.push("known", ticket(slot));
+  std::uint64_t request = 0;
+  while (send(request + 1) != kNoPod) ++request;
+  EXPECT_EQ(request, BindQueue::kNewShare);
+}
+
+TEST_F(Bindings, AQuarterOfAFailureIsRemembered) {
+  const auto answer = [&](bool is_unclear) {
+    queue.note_sent(1, "new", now);
+    return queue.note_answered(1, now + SentBindings::kLateAfter, is_unclear);
+  };
+  for (const bool is_unclear : {true, false, false, false, true, false, true}) EXPECT_TRUE(answer(is_unclear));
+  EXPECT_FALSE(answer(false));
+}
+
+TEST_F(Bindings, ANamespaceOfWhichNothingIsKnownOrWaitsMaySendAgain) {
+  for (const char* ns : {"new1", "new2"})
+    for (PodSlot slot = 0; slot < BindQueue::kNewShare; ++slot) queue.push(ns, ticket(slot));
+  std::uint64_t request = 0;
+  while (send(++request) != kNoPod) {
+  }
+  ASSERT_EQ(request - 1, BindQueue::kNewInAllMax);
+  EXPECT_TRUE(queue.may_send_again("forgotten"));
+}
+
+TEST_F(Bindings, NothingIsAbandonedForASilentNamespaceThatWaits) {
+  for (std::uint64_t n = 0; n < BindQueue::kHangingMax; ++n) queue.note_sent(1'000 + n, "hangs", now);
+  now = now + BindQueue::kAbandonAfter;
+  queue.find_slow(now);
+  queue.push("hangs", ticket(1));
+  EXPECT_EQ(queue.to_abandon(now), std::nullopt);
+  queue.push("new", ticket(2));
+  EXPECT_EQ(queue.to_abandon(now), 1'000u);
+}
+
+TEST_F(Bindings, TheEngineDoesNotWaitForASilentNamespaceWhereNothingIsKnown) {
+  queue.note_sent(1, "new", now);
+  queue.push("new", ticket(1));
+  EXPECT_EQ(queue.unhindered(), 1u);
+  now = now + SentBindings::kOverdueAfter;
+  queue.find_slow(now);
+  EXPECT_EQ(queue.unhindered(), 0u);
+}
+
 }  // namespace
 }  // namespace ashlar::kube
