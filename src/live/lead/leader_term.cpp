@@ -37,7 +37,7 @@ Result<Profile> live_profile(Profile profile) {
   if (!profile.is_allowed_live())
     return invalid("profile \"" + profile.name +
                    "\" stops running jobs before a place is known, which the live scheduler does not do; choose one "
-                   "with victim none, priority or lost-work");
+                   "with victim none, priority, lost-work, kai or kueue");
   add_mandatory_rules(profile.feasible);
   return profile;
 }
@@ -139,6 +139,7 @@ Millis LeaderTerm::turn() {
   if (next_tick_ <= now) next_tick_ = tracker_.tick(now);
   pending_since_ = has_news() ? std::min(pending_since_, now) : Millis::max();
   if (should_step(now)) step();
+  review_conditions();
   status_writer_.pump();
   restore_devices();
   hand_over();
@@ -146,6 +147,8 @@ Millis LeaderTerm::turn() {
   const bool is_full = binder_.backlog() > options_.binds_per_step_max / 4 || !is_deciding_ || !may_write_();
   Millis next = next_tick_;
   if (const Millis due = status_writer_.due_in(); may_write_() && due != Millis::max())
+    next = std::min(next, now + due);
+  if (const Millis due = review_.due_in(*state_, api_.monotonic()); may_review() && due != Millis::max())
     next = std::min(next, now + due);
   if (!is_full) {
     next = std::min(next, look_again_at_);
@@ -308,6 +311,30 @@ void LeaderTerm::say(const VerdictChange& change) {
   });
 }
 
+bool LeaderTerm::may_review() const {
+  return may_write_() && is_deciding_ && !has_news() && binder_.backlog() == 0 && status_writer_.depth() == 0;
+}
+
+void LeaderTerm::review_conditions() {
+  if (!may_review()) return;
+  review_.step(*engine_, *state_, tracker_.tables(), api_.monotonic(),
+               [this](PodSlot slot) { return tell_anew(slot); });
+}
+
+bool LeaderTerm::tell_anew(PodSlot slot) {
+  const PodRecord& pod = tracker_.pods()[slot];
+  const ConditionText text = pod_text(slot);
+  if (text.reason.empty() || pod.condition_hash == condition_hash(text.reason, text.message)) return false;
+  status_writer_.want_condition(slot, false);
+  const JobOwner owner = pod.is_in_engine() ? tracker_.owner(pod.job) : JobOwner{};
+  if (owner.gang == kNoGang) return true;
+  each_group_slot(tracker_.tables(), owner.gang, [&](GangSlot group) {
+    const GangRecord& its = tracker_.gangs()[group];
+    if (its.is_pod_group() && its.is_gang) status_writer_.want_group_condition(group);
+  });
+  return true;
+}
+
 void LeaderTerm::restore_devices() {
   while (!devices_due_.empty() && may_write_() && api_.budget().may_send(api_.monotonic())) {
     const auto [slot, generation] = *devices_due_.begin();
@@ -379,7 +406,7 @@ void LeaderTerm::say_overfull_devices() {
 
 Verdict LeaderTerm::verdict_of(JobId job) const {
   if (job.is_none() || !state_->is_live(job)) return {};
-  return engine_->verdict_of(job);
+  return review_.verdict_of(*engine_, job);
 }
 
 ConditionText LeaderTerm::job_text(JobId job) {

@@ -18,6 +18,7 @@
 #include "live/track/tracker.h"
 #include "live/watch/watched_change.h"
 #include "live/write/binder.h"
+#include "live/write/condition_review.h"
 #include "live/write/evictions.h"
 #include "live/write/status_writer.h"
 #include "state/state.h"
@@ -112,6 +113,10 @@ class LeaderTerm {
   TermNumbers numbers() const;
   void take_plan(const Plan& plan);
   void say(const VerdictChange& change);
+  /// Has the conditions of pods that wait for long written as things are now, while there is nothing else to do.
+  void review_conditions();
+  bool may_review() const;
+  bool tell_anew(PodSlot slot);
   void note_placed(JobId job, const Plan& plan);
   /// Where all of a job is.
   struct JobPlace {
@@ -140,6 +145,7 @@ class LeaderTerm {
   Binder binder_;
   Evictions evictions_;
   StatusWriter status_writer_;
+  ConditionReview review_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<Driver> driver_;
   std::function<bool()> may_write_;

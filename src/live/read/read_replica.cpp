@@ -46,8 +46,7 @@ void ReadReplica::take(HandOver&& news) {
 ConditionText ReadReplica::pod_text(PodSlot slot) {
   const PodRecord& pod = tables_.pods[slot];
   if (!pod.is_in_engine()) return hold_condition(tables_, pod);
-  if (!state_.is_live(pod.job)) return {};
-  const Verdict verdict = engine_.verdict_of(pod.job);
+  const Verdict verdict = verdict_of_now(pod.job);
   if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) return {};
   return verdict_text(text_context(), pod.job, verdict);
 }

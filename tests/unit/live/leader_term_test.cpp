@@ -271,6 +271,45 @@ TEST_F(Term, WhyOffersOnlyWhatHelpsAndCountsAnew) {
       << idle;
 }
 
+TEST_F(Term, WhatAPodIsToldFollowsNodesThatDoNotHelpIt) {
+  begin();
+  see("a", "r0");
+  Pod runs = pod("runs", 8);
+  runs.node_name = PooledString("a");
+  see(runs);
+  Node blue = node_in("r0", "b");
+  blue.taints = {{PooledString("team"), PooledString("blue"), kube::TaintEffect::kNoSchedule}};
+  see(blue);
+  see_pod("waits", 8);
+  leader_term->turn();
+  EXPECT_EQ(condition_of("waits").message,
+            "0/2 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) had untolerated taint {team: blue}.");
+  now += Millis(100);
+  leader_term->turn();
+  EXPECT_GT(leader_term->turn(), now + Millis(1'000)) << "nothing has changed";
+  see(node_in("r0", "c", 4));
+  leader_term->turn();
+  for (int i = 0; i < 2; ++i) {
+    now += Millis(100);
+    leader_term->turn();
+  }
+  EXPECT_EQ(condition_of("waits").message,
+            "0/3 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 Insufficient nvidia.com/gpu.");
+  EXPECT_TRUE(has(why("waits"),
+                  R"("condition":"0/3 nodes are available: 1 node(s) had untolerated taint {team: blue}, )"
+                  R"(2 Insufficient nvidia.com/gpu.")"))
+      << why("waits");
+  blue.taints.clear();
+  blue.allocatable = node_in("r0", "b", 4).allocatable;
+  leader_term->take(Change<Node>{Change<Node>::Kind::kModified, blue});
+  leader_term->turn();
+  for (int i = 0; i < 2; ++i) {
+    now += Millis(100);
+    leader_term->turn();
+  }
+  EXPECT_EQ(condition_of("waits").message, "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.");
+}
+
 TEST_F(Term, NothingIsDecidedWithoutTheRightToWrite) {
   begin();
   see("a", "r0");

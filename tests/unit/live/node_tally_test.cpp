@@ -148,7 +148,7 @@ TEST_F(TextsOfATerm, ADecisionAboutAThousandPodsMakesNoTextAndEachIsMadeWithItsR
     return leader_term->status_writer().depth() == 0 && leader_term->status_writer().in_flight() == 0;
   }));
   EXPECT_EQ(asked(), 2'000u);
-  EXPECT_LE(leader_term->texts_made(), asked());
+  EXPECT_LE(leader_term->texts_made(), asked() + 1) << "one to see whether the conditions still say how things are";
   const std::string words = "0/3 nodes are available: 3 node(s) had untolerated taint {team: blue}.";
   EXPECT_EQ(server.count({"POST", R"("reason":"FailedScheduling")", words}), 1'000u);
   EXPECT_EQ(server.count({"PATCH", words}), 1'000u);

@@ -113,7 +113,15 @@ class ReadReplicaTest : public ::testing::Test, public TermBench {
       EXPECT_TRUE(a.job == b.job && a.member == b.member && a.node == b.node && a.queue == b.queue &&
                   a.gang == b.gang && a.demand == b.demand);
       if (a.phase == PodRecord::Phase::kFree) continue;
-      EXPECT_EQ(leader_term->pod_text(s).message, replica->pod_text(s).message);
+      if (!a.is_in_engine()) {
+        EXPECT_EQ(leader_term->pod_text(s).message, replica->pod_text(s).message);
+        continue;
+      }
+      const Verdict verdict = leader_term->engine().verdict_of(a.job);
+      EXPECT_EQ(verdict, replica->engine().verdict_of(a.job));
+      if (verdict.kind == VerdictKind::kPending || verdict.kind == VerdictKind::kPlaced) continue;
+      EXPECT_EQ(verdict_text(leader_term->text_context(), a.job, verdict).message,
+                verdict_text(replica->text_context(), a.job, verdict).message);
     }
     ASSERT_EQ(live.gangs.slots(), copy.gangs.slots());
     for (GangSlot g = 0; g < live.gangs.slots(); ++g) {
