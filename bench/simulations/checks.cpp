@@ -137,6 +137,7 @@ void Checks::check_stopped(const State& state, const Plan& plan) {
     };
     if (std::ranges::none_of(plan.actions, is_its))
       fault(plan, named(evict->job) + " is stopped for one that waits on");
+    if (drawn_.is_of_a_peer) continue;
     if (gave_way_for(winner, victim)) fault(plan, named(evict->job) + " is stopped by one that gave way for it");
     gave_way_[victim].insert(winner);
     const Job &stopped = state.job(evict->job), &started = state.job(evict->for_job);

@@ -16,7 +16,7 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 
 class Drawing {
  public:
-  explicit Drawing(std::uint64_t seed) : rng_(seed) {}
+  explicit Drawing(std::uint64_t seed) : rng_(seed), peers_(~seed) {}
 
   DrawnSimulation take() {
     const std::uint64_t racks = 2 + rng_.below(3);
@@ -27,6 +27,7 @@ class Drawing {
              ", cpu: 96, memory: 1Ti, gpus: 8, topology: {rack: \"r{i/" + number(drawn_.per_rack) + "}\"}}\n";
     draw_profile();
     draw_queues();
+    draw_peer();
     draw_work();
     draw_troubles();
     return std::move(drawn_);
@@ -53,6 +54,18 @@ class Drawing {
     if (p.victim != VictimRule::kNone && is_one_in(3)) p.grace = Millis(30'000);
     if (is_one_in(2)) p.half_life = Millis(60 * kMinute);
     p.seed = rng_.below(1000);
+  }
+
+  /// By numbers of its own, so that the other worlds stay as they were.
+  void draw_peer() {
+    if (peers_.below(5) != 0) return;
+    static constexpr const char* kPeers[] = {"kai", "kueue-classic", "kueue-fair"};
+    Profile peer = *builtin_profile(kPeers[peers_.below(std::size(kPeers))]);
+    peer.grace = drawn_.profile.grace;
+    peer.seed = drawn_.profile.seed;
+    drawn_.profile = std::move(peer);
+    drawn_.is_of_a_peer = true;
+    drawn_.must_finish = false;
   }
 
   std::string amount(const char* key, std::uint64_t gpus) {
@@ -154,7 +167,7 @@ class Drawing {
     if (is_one_in(3)) draw_windows("reservations", true);
   }
 
-  Rng rng_;
+  Rng rng_, peers_;
   DrawnSimulation drawn_;
 };
 

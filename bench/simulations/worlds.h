@@ -33,6 +33,8 @@ struct DrawnSimulation {
   std::int64_t jobs = 0;
   std::vector<DrawnQueue> queues;
   std::vector<DrawnWindow> windows;
+  /// Decided as by a peer, whose rules let jobs stop each other in a circle, and protect otherwise.
+  bool is_of_a_peer = false;
   bool must_finish = false;  ///< no limit keeps any of its jobs waiting for ever
 };
 

@@ -15,7 +15,8 @@ namespace ashlar::config {
 
 /// The values of `placement` and `victim`, by PlacementRule and VictimRule.
 inline constexpr std::string_view kPlacementNames[] = {"scored", "consolidate"};
-inline constexpr std::string_view kVictimNames[] = {"none", "by-quota-unverified", "priority", "lost-work"};
+inline constexpr std::string_view kVictimNames[] = {"none", "by-quota-unverified", "priority", "lost-work", "kai",
+                                                    "kueue"};
 
 /// A profile and the pods from which its FGD mix is made. Accelerator models are still names, since their ids belong to
 /// the caller that runs the engine.

@@ -87,7 +87,7 @@ void read_profile_setting(YamlReader& reader, const YAML::Node& root, SchedulerC
   if (!config.profile.profile.is_allowed_live())
     reader.fail(node, "profile \"" + config.profile.profile.name +
                           "\" stops running jobs before a place is known, which the live scheduler does not do; "
-                          "choose one with victim none, priority or lost-work");
+                          "choose one with victim none, priority, lost-work, kai or kueue");
 }
 
 /// A rule that the profile's order cannot follow would be another one.

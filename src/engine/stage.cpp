@@ -11,6 +11,8 @@
 #include "engine/pending/wake_in_turn.h"
 #include "engine/place/advance.h"
 #include "engine/published/cadence.h"
+#include "engine/published/kai/kai.h"
+#include "engine/published/kueue/kueue.h"
 #include "engine/published/preempt_by_count.h"
 #include "engine/reserve/held.h"
 #include "engine/reserve/holds.h"
@@ -52,6 +54,15 @@ constexpr Stage kStartJobs[kVictimRules] = {
     {"preempt and start by count", preempt_by_count, true},
     {"start", advance, true},
     {"start", advance, true},
+    {"start as KAI-Scheduler does", kai::start, true},
+    {"start as Kueue does", kueue::start, true},
+};
+/// By Turns, where they are not those of the table above.
+constexpr Stage kStartInTurns[] = {
+    {},
+    {"start as KAI-Scheduler does", kai::start, true},
+    {"start as Kueue does", kueue::start, true},
+    {"start as Kueue does", kueue::start, true},
 };
 constexpr Stage kAfter[] = {
     {"end turns", end_turns},
@@ -65,7 +76,9 @@ constexpr Stage kAfter[] = {
 
 std::vector<Stage> stages_of(const Profile& profile) {
   std::vector<Stage> stages(std::begin(kBefore), std::end(kBefore));
-  stages.push_back(kStartJobs[static_cast<std::size_t>(profile.victim)]);
+  const Turns turns = profile.queue_order->turns;
+  stages.push_back(turns == Turns::kOwn ? kStartJobs[static_cast<std::size_t>(profile.victim)]
+                                        : kStartInTurns[static_cast<std::size_t>(turns)]);
   stages.insert(stages.end(), std::begin(kAfter), std::end(kAfter));
   return stages;
 }

@@ -70,7 +70,7 @@ std::string_view wake_name(const Verdict& verdict) {
 
 std::string_view stop_reason_name(StopReason reason) {
   static constexpr std::string_view kNames[] = {"",       "LowerPriority", "Newer", "Reclaimed", "WhileBorrowing",
-                                                "Longer", "QueueStopped"};
+                                                "Longer", "QueueStopped",  "Moved", "FairShare"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 
@@ -81,7 +81,9 @@ std::string_view stop_reason_words(StopReason reason) {
                                                 "its queue had borrowed what is guaranteed to the other's",
                                                 "both queues borrow, and its priority is lower",
                                                 "it needs much longer yet",
-                                                "its queue, or one above it, is stopped"};
+                                                "its queue, or one above it, is stopped",
+                                                "it has room elsewhere",
+                                                "its queue borrows more for its weight"};
   return kWords[static_cast<std::size_t>(reason)];
 }
 

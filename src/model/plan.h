@@ -52,7 +52,9 @@ enum class StopReason : std::uint8_t {
   kReclaimed,
   kWhileBorrowing,
   kLonger,
-  kQueueStopped
+  kQueueStopped,
+  kMoved,
+  kFairShare
 };
 std::string_view stop_reason_name(StopReason reason);
 /// "its priority is lower": why it was the one to be stopped; empty for none.

@@ -51,6 +51,15 @@ Profile packing_profile(std::string_view name, std::string_view device) {
   return p;
 }
 
+/// KAI-Scheduler: its turns, on the fullest nodes.
+Profile kai_profile(std::string_view name) {
+  Profile p = composed(name, {{"prefer"}, {"pack-tight"}}, "island", "priority-age");
+  p.queue_order = find_queue_order("kai");
+  p.victim = VictimRule::kKai;
+  p.is_default_domain_search = false;
+  return p;
+}
+
 /// Helios' simulator (SC'21): nodes by consolidation, one queue in the given order.
 Profile queue_profile(std::string_view name, std::string_view order, Blocking blocking) {
   Profile p = composed(name, {}, "best-fit", order);
@@ -72,6 +81,28 @@ Profile estimating_profile(std::string_view name) {
   Profile p = queue_profile(name, "qssf", Blocking::kStrict);
   p.replay.ranks_by_estimate = true;
   return p;
+}
+
+/// Kueue 0.20: the order in which it admits, on the fullest nodes.
+Profile kueue_profile(std::string_view name) {
+  Profile p = kai_profile(name);
+  p.queue_order = find_queue_order(name);
+  p.victim = VictimRule::kKueue;
+  return p;
+}
+
+/// By which rule jobs are stopped where others start in these turns.
+VictimRule victim_of(Turns turns) {
+  switch (turns) {
+    case Turns::kKai:
+      return VictimRule::kKai;
+    case Turns::kKueue:
+    case Turns::kKueueFair:
+      return VictimRule::kKueue;
+    case Turns::kOwn:
+      return VictimRule::kNone;
+  }
+  return VictimRule::kNone;
 }
 
 struct Row {
@@ -97,6 +128,9 @@ constexpr Row kProfiles[] = {
     {"qssf-oracle", [](std::string_view n) { return queue_profile(n, "qssf-oracle", Blocking::kStrict); }},
     {"tiresias", [](std::string_view n) { return preemptive_profile(n, "tiresias", kEveryMinute); }},
     {"srtf", [](std::string_view n) { return preemptive_profile(n, "srtf", kEverySecond); }},
+    {"kai", kai_profile},
+    {"kueue-classic", kueue_profile},
+    {"kueue-fair", kueue_profile},
 };
 
 constexpr auto kNames = [] {
@@ -158,7 +192,17 @@ std::optional<ProfileProblem> validate(const Profile& profile) {
     return ProfileProblem{"victim", "victim: by-quota-unverified needs an order of running jobs, which " +
                                         std::string(profile.order->name) +
                                         " does not have; choose srtf or tiresias, for a simulation; the live scheduler "
-                                        "has victim: none, priority or lost-work"};
+                                        "has victim: none, priority, lost-work, kai or kueue"};
+  if (profile.queue_order == nullptr) return missing("queueOrder");
+  if (const VictimRule own = victim_of(profile.queue_order->turns); own != VictimRule::kNone) {
+    if (profile.victim != VictimRule::kNone && profile.victim != own)
+      return ProfileProblem{"victim", "the queue order " + std::string(profile.queue_order->name) +
+                                          " allows victim: none or " + (own == VictimRule::kKai ? "kai" : "kueue")};
+  } else if (profile.victim == VictimRule::kKai) {
+    return ProfileProblem{"victim", "victim: kai needs the queue order kai"};
+  } else if (profile.victim == VictimRule::kKueue) {
+    return ProfileProblem{"victim", "victim: kueue needs the queue order kueue-classic or kueue-fair"};
+  }
   if (profile.stops_for_a_place() && !profile.order->is_by_priority)
     return ProfileProblem{"victim",
                           std::string(profile.stops_by_lost_work() ? "victim: lost-work" : "victim: priority") +

@@ -48,8 +48,10 @@ enum class VictimRule : std::uint8_t {
   kPriority,
   /// the same, but of each those whose stop loses least (Job::lost_if_stopped)
   kLostWork,
+  kKai,    ///< as KAI-Scheduler does, with its order of queues alone
+  kKueue,  ///< as Kueue does, with its orders of queues alone
 };
-inline constexpr std::size_t kVictimRules = 4;
+inline constexpr std::size_t kVictimRules = 6;
 
 /// What a replay of a published trace does besides the decisions, as the simulator of the profile's paper did (ashlar
 /// sim queue); ignored elsewhere.
@@ -90,8 +92,10 @@ struct Profile {
   bool stops_for_a_place() const { return victim == VictimRule::kPriority || stops_by_lost_work(); }
   /// Whether those give way first whose stop loses least.
   bool stops_by_lost_work() const { return victim == VictimRule::kLostWork; }
+  /// Whether a peer's turns, which the order of queues names, stop jobs.
+  bool stops_in_turns() const { return victim == VictimRule::kKai || victim == VictimRule::kKueue; }
   /// Whether the live scheduler may use it: not if it stops jobs before a place is known.
-  bool is_allowed_live() const { return victim == VictimRule::kNone || stops_for_a_place(); }
+  bool is_allowed_live() const { return victim == VictimRule::kNone || stops_for_a_place() || stops_in_turns(); }
 };
 
 /// Adds the missing rules, facts of the node first: every profile has them all, since a pod placed against one would be

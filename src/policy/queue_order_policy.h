@@ -28,6 +28,9 @@ struct QueueStanding {
   bool has_history = false;  ///< QueueUse::average is known
 };
 
+/// In whose turns jobs start: those of peers compare queues by themselves, see engine/published.
+enum class Turns : std::uint8_t { kOwn, kKai, kKueue, kKueueFair };
+
 struct QueueOrderPolicy {
   std::string_view name;
   /// Smaller goes first. null: queues are not compared, all jobs are in one order.
@@ -36,6 +39,7 @@ struct QueueOrderPolicy {
   bool prefers_guaranteed = false;
   /// Keys depend on what queues have used before (QueueUse::average).
   bool follows_history = false;
+  Turns turns = Turns::kOwn;
 };
 std::span<const QueueOrderPolicy> queue_order_policies();
 /// nullptr for an unknown name.

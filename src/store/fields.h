@@ -61,7 +61,7 @@ inline constexpr StopRules::Own kLastOf<StopRules::Own> = StopRules::Own::kLower
 template <>
 inline constexpr StopRules::Reclaims kLastOf<StopRules::Reclaims> = StopRules::Reclaims::kAny;
 template <>
-inline constexpr StopReason kLastOf<StopReason> = StopReason::kQueueStopped;
+inline constexpr StopReason kLastOf<StopReason> = StopReason::kFairShare;
 template <>
 inline constexpr QueueGate::Is kLastOf<QueueGate::Is> = QueueGate::Is::kStopped;
 template <>

@@ -14,7 +14,7 @@ inline constexpr Blocking kLastOf<Blocking> = Blocking::kEasyByCount;
 template <>
 inline constexpr PlacementRule kLastOf<PlacementRule> = PlacementRule::kConsolidate;
 template <>
-inline constexpr VictimRule kLastOf<VictimRule> = VictimRule::kLostWork;
+inline constexpr VictimRule kLastOf<VictimRule> = VictimRule::kKueue;
 
 namespace {
 

@@ -10,6 +10,9 @@ constexpr QueueOrderPolicy kQueueOrders[] = {
     {.name = "drf", .key = drf, .prefers_guaranteed = true, .follows_history = true},
     {.name = "fair-tree", .key = fair_tree, .follows_history = true},
     {.name = "strict-priority", .key = strict_priority},
+    {.name = "kai", .key = nullptr, .turns = Turns::kKai},
+    {.name = "kueue-classic", .key = nullptr, .turns = Turns::kKueue},
+    {.name = "kueue-fair", .key = nullptr, .turns = Turns::kKueueFair},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 //   fair-tree    at each level the queue that has used less GPU time for its weight (then CPU time); children of queues
 //                that have used alike are compared as if they were siblings
 //   strict-priority  the queue of higher priority
+//   kai, kueue-classic, kueue-fair  as KAI-Scheduler and Kueue do, in turns of their own (engine/published)
 // Example (least-share): limits of 8 and 16 GPUs, 4 used of each: shares 0.5 and 0.25, so the second goes first. Cost:
 // one division for each resource.
 #pragma once

@@ -233,7 +233,8 @@ CaseLine render_leaving(const CaseFile& file, const State& state, const World& w
     const QueueId own = state.job(job).queue, stopped = state.queues().stopped_above(own);
     rest += " " + file.names.queues.name(stopped.is_none() ? own : stopped);
   }
-  const bool is_by_a_queue = stop.reason == StopReason::kReclaimed || stop.reason == StopReason::kWhileBorrowing;
+  const bool is_by_a_queue = stop.reason == StopReason::kReclaimed || stop.reason == StopReason::kWhileBorrowing ||
+                             stop.reason == StopReason::kFairShare;
   if (is_by_a_queue && state.is_live(stop.for_job)) rest += " " + file.names.queues.name(state.job(stop.for_job).queue);
   return {file.names.jobs.name(job), std::move(rest)};
 }

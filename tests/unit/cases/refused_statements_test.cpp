@@ -144,7 +144,7 @@ profile
 profile ashlar seed=1
   16: the profile must come before the first job; it applies to the whole case
 profile nosuch
-  9: unknown profile "nosuch"; known: ashlar, spread, fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf
+  9: unknown profile "nosuch"; known: ashlar, spread, fgd, best-fit, dotprod, gpu-packing, gpu-clustering, random, fifo, fifo-skip, easy, sjf, sjf-skip, qssf, qssf-oracle, tiresias, srtf, kai, kueue-classic, kueue-fair
 profile ashlar blocking=soft
   16: unknown blocking "soft"; expected strict, skip, easy or easy-by-count
 profile ashlar blocking=eazy
@@ -154,11 +154,11 @@ profile ashlar score=pack-tihgt
 profile ashlar placement=best
   16: unknown placement "best"; expected scored or consolidate
 profile ashlar victim=some
-  16: unknown victim "some"; expected none, by-quota-unverified, priority or lost-work
+  16: unknown victim "some"; expected none, by-quota-unverified, priority, lost-work, kai or kueue
 profile ashlar order=lifo
   16: unknown order "lifo"; expected fifo, sjf, qssf, qssf-oracle, srtf, tiresias, priority-age or priority-remaining; did you mean "fifo"?
 profile ashlar queue-order=fair
-  16: unknown queue-order "fair"; expected by-job, least-share, drf, fair-tree or strict-priority; did you mean "fair-tree"?
+  16: unknown queue-order "fair"; expected by-job, least-share, drf, fair-tree, strict-priority, kai, kueue-classic or kueue-fair; did you mean "fair-tree"?
 profile srtf queue-order=least-share
   14: victim: by-quota-unverified puts the jobs of all queues in one order; it allows only the queue order by-job, not least-share
 profile ashlar card=first
@@ -272,7 +272,7 @@ usage q cards=1h
 profile ashlar half-life=367d
   16: a half-life is at most 366 days; expected half-life=1d
 profile ashlar shares=fair
-  16: unknown shares "fair"; expected by-job, least-share, drf, fair-tree or strict-priority; did you mean "fair-tree"?
+  16: unknown shares "fair"; expected by-job, least-share, drf, fair-tree, strict-priority, kai, kueue-classic or kueue-fair; did you mean "fair-tree"?
 quota nosuch gpu=1
   7: there is no queue "nosuch"; known: root, q
 quota root gpu=y

@@ -218,7 +218,7 @@ TEST(Limits, OfProfiles) {
       {"base: p.yaml",
        "p:3:7: base must be a built-in profile; unknown profile \"p.yaml\"; known: ashlar, spread, fgd, "
        "best-fit, dotprod, gpu-packing, gpu-clustering, random, fifo, fifo-skip, easy, sjf, sjf-skip, "
-       "qssf, qssf-oracle, tiresias, srtf"},
+       "qssf, qssf-oracle, tiresias, srtf, kai, kueue-classic, kueue-fair"},
       {"base: fifo\nname: ''", "p:4:7: name must not be empty"},
       {"base: fifo\ncard: [a]", "p:4:7: card must be a single value"},
   };

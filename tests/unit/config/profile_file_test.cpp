@@ -171,7 +171,7 @@ TEST(ProfileFile, WrongPartsAreRefusedInWords) {
       {"base: srtf\ngrace: 61m\n", "p.yaml:4:8: grace must be at most 1h"},
       {"base: ashlar\nvictim: by-quota-unverified\n",
        "priority-age does not have; choose srtf or tiresias, for a simulation; the live scheduler has victim: none, "
-       "priority or lost-work"},
+       "priority, lost-work, kai or kueue"},
       {"base: sjf\nvictim: priority\n",
        "victim: priority needs an order by priority, which sjf is not; choose priority-age or priority-remaining"},
       {"base: ashlr\n", "did you mean \"ashlar\"?"},

@@ -259,7 +259,7 @@ TEST(Config, WrongValuesAreRefusedInWords) {
       {"profile: tiresias\n",
        "a.yaml:3:10: profile \"tiresias\" stops running jobs before a place is known, which the live scheduler does "
        "not "
-       "do; choose one with victim none, priority or lost-work"},
+       "do; choose one with victim none, priority, lost-work, kai or kueue"},
       {"queues: [{name: a\n", "not valid YAML: end of map flow not found; check the brackets"},
       {"profile: ./no-such.yaml\n", "no-such.yaml: cannot be read"},
       {"topology: {levels: [a, a]}\n", "listed twice"},

@@ -125,8 +125,10 @@ TEST(QueueOrders, AreFoundByNameAndTheDefaultComparesNoQueues) {
   EXPECT_EQ(find_queue_order("nonsense"), nullptr);
   EXPECT_EQ(default_queue_order().name, "by-job");
   EXPECT_EQ(default_queue_order().key, nullptr);
-  for (const std::string_view name : builtin_profile_names())
-    EXPECT_EQ(builtin_profile(name).value().queue_order, &default_queue_order()) << name;
+  for (const std::string_view name : builtin_profile_names()) {
+    const Profile p = builtin_profile(name).value();
+    EXPECT_EQ(p.queue_order == &default_queue_order(), p.queue_order->turns == Turns::kOwn) << name;
+  }
 }
 
 TEST(QueueOrders, DoNotGoWithPreemptionByCount) {
