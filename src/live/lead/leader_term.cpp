@@ -323,6 +323,7 @@ void LeaderTerm::review_conditions() {
 
 bool LeaderTerm::tell_anew(PodSlot slot) {
   const PodRecord& pod = tracker_.pods()[slot];
+  if (pod.condition_hash == 0) return false;  // it has none yet, and gets its first one in its time
   const ConditionText text = pod_text(slot);
   if (text.reason.empty() || pod.condition_hash == condition_hash(text.reason, text.message)) return false;
   status_writer_.want_condition(slot, false);

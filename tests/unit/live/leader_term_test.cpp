@@ -310,6 +310,18 @@ TEST_F(Term, WhatAPodIsToldFollowsNodesThatDoNotHelpIt) {
   EXPECT_EQ(condition_of("waits").message, "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.");
 }
 
+TEST_F(Term, AGangThatIsBeingCreatedIsToldNothingByTheReview) {
+  begin();
+  see("a", "r0");
+  for (int i = 0; i < 3; ++i) see(gang_pod("g", i, 4, 1));
+  leader_term->turn();
+  for (int i = 0; i < 4; ++i) {
+    now += Millis(100);
+    leader_term->turn();
+  }
+  EXPECT_EQ(leader_term->status_writer().counters().conditions, 0u);
+}
+
 TEST_F(Term, NothingIsDecidedWithoutTheRightToWrite) {
   begin();
   see("a", "r0");
