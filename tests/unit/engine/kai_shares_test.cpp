@@ -70,11 +70,12 @@ RC_GTEST_PROP(KaiShares, LeaveNothingThatAnybodyLacks, ()) {
   for (std::size_t i = 0; i < count; ++i) {
     const bool is_lacking = shares[i] < std::min(claims[i].limit, claims[i].request);
     if (rest > 0) RC_ASSERT(!is_lacking || claims[i].weight == 0);
-    const bool has_extra = shares[i] > std::min(claims[i].deserved, std::min(claims[i].limit, claims[i].request));
-    for (std::size_t j = 0; j < count; ++j)  // the higher ones lack less than a GPU each
-      if (has_extra && claims[j].priority > claims[i].priority && claims[j].weight > 0)
-        RC_ASSERT(std::min(claims[j].limit, claims[j].request) - shares[j] <=
-                  static_cast<std::int64_t>(count) * kGpuUnit);
+    if (!is_lacking || claims[i].weight == 0) continue;
+    std::int64_t extra = 0;  // of lower ones, beyond what they deserve: what rounding left, less than a GPU of each
+    for (std::size_t j = 0; j < count; ++j)
+      if (claims[j].priority < claims[i].priority)
+        extra += shares[j] - std::min({claims[j].deserved, claims[j].limit, claims[j].request});
+    RC_ASSERT(extra <= static_cast<std::int64_t>(count) * kGpuUnit);
   }
 }
 

@@ -81,7 +81,7 @@ std::vector<std::int64_t> fair_shares(std::span<const Claim> claims, std::int64_
   std::int64_t rest = total;
   for (std::size_t q = 0; q < claims.size(); ++q) {
     shares[q] = std::min({claims[q].deserved, claims[q].limit, claims[q].request});
-    rest -= shares[q];
+    rest = std::max<std::int64_t>(rest, 0) - shares[q];  // once nothing is left, how much is lacking does not matter
   }
   std::vector<std::size_t> order(claims.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
