@@ -76,6 +76,11 @@ Verdict verdict_with_numbers_of_now(EngineData& e, State& state, JobId job) {
   return verdict;
 }
 
+VerdictKind kind_of_refusal(const Reason& refusal) {
+  if (refusal.code == ReasonCode::kExceedsQuota) return VerdictKind::kNeverFits;
+  return is_of_gate(refusal.code) ? VerdictKind::kWaits : VerdictKind::kOverQuota;
+}
+
 void report(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict) {
   if (!e.options.has_verdicts) return;
   if (verdict.kind != VerdictKind::kPlaced && e.pending.contains(job)) {

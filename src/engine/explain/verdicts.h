@@ -10,6 +10,9 @@ namespace ashlar {
 Verdict verdict_of(const EngineData& e, JobId job);
 Verdict verdict_with_numbers_of_now(EngineData& e, State& state, JobId job);
 
+/// What a job is that its queue refuses for that reason.
+VerdictKind kind_of_refusal(const Reason& refusal);
+
 /// Keeps the verdict, and adds it to the plan unless the job's last one was of the same kind and reason.
 void report(EngineData& e, Cycle& cycle, JobId job, const Verdict& verdict);
 /// Parks the class, and reports the verdict to all its jobs.

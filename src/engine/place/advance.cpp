@@ -80,13 +80,11 @@ bool close_for_quota(EngineData& e, State& state, Cycle& cycle, const PendingQue
   if (!refusal) return false;
   const bool is_never = refusal->code == ReasonCode::kExceedsQuota;
   const bool is_held = is_of_gate(refusal->code);
-  const VerdictKind waits = is_held ? VerdictKind::kWaits : VerdictKind::kOverQuota;
   if (!is_never && !is_held && make_room(e, state, cycle, head)) return true;
   if (!is_never && (cycle.impossible.contains(head.job_class) || exceeds_the_cluster(state, head.entry.job, *refusal)))
     park_for_shortage(e, state, cycle, head, std::nullopt);
   else
-    park(e, state, cycle, head.job_class,
-         {is_never ? VerdictKind::kNeverFits : waits, WakeOn::kQuota, cycle.plan.at, {*refusal}});
+    park(e, state, cycle, head.job_class, {kind_of_refusal(*refusal), WakeOn::kQuota, cycle.plan.at, {*refusal}});
   return true;
 }
 

@@ -174,7 +174,7 @@ std::size_t OneByOne::nodes_looked_at() const {
                                : state_.cluster().topology().nodes_of(hard_.level, hard_.domain).size();
 }
 
-bool OneByOne::search(std::span<const OwnRun> runs, std::uint32_t& steps) {
+bool OneByOne::search(std::span<const OwnRun> runs, std::size_t selectors, std::uint32_t& steps) {
   struct Turn {
     std::vector<Choice> choices;
     std::size_t next = 0;
@@ -182,9 +182,7 @@ bool OneByOne::search(std::span<const OwnRun> runs, std::uint32_t& steps) {
   };
   std::size_t members = 0;
   for (const OwnRun& own : runs) members += own.run.members.size();
-  // the pods of a gang are of one namespace
-  const LabelSetId labels = members == 0 ? LabelSetId::none() : state_.member(runs.front().run.members.front()).labels;
-  const auto cost = static_cast<std::uint32_t>(1 + selectors_about(state_, labels) / kSelectorsOfAStep);
+  const auto cost = static_cast<std::uint32_t>(1 + selectors / kSelectorsOfAStep);
   if (is_beyond(runs, members, steps, cost)) {
     steps = 0;
     return false;

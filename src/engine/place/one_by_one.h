@@ -48,8 +48,8 @@ class OneByOne {
   };
   /// Tries every node for each member, members of unlike runs in every order, if only few nodes may take any. Takes a
   /// step for each member put on a node, more where many selectors may mean it, and for each few thousand nodes looked
-  /// at; with too few for all of them none.
-  bool search(std::span<const OwnRun> runs, std::uint32_t& steps);
+  /// at; with too few for all of them none. `selectors`: see selectors_about.
+  bool search(std::span<const OwnRun> runs, std::size_t selectors, std::uint32_t& steps);
 
  private:
   struct Choice;

@@ -203,9 +203,13 @@ bool RunPlacer::place_in_order(const Scope& hard, const Scope& soft, const Part&
   return true;
 }
 
+std::size_t RunPlacer::selectors_about_members(MemberId any) {
+  if (!selectors_) selectors_ = selectors_about(state_, state_.member(any).labels);
+  return *selectors_;
+}
+
 void RunPlacer::note_placed(const Run& run) {
-  if (!selectors_) selectors_ = selectors_about(state_, state_.member(run.members.front()).labels);
-  const std::size_t cost = run.members.size() * *selectors_ / kSelectorsOfARun;
+  const std::size_t cost = run.members.size() * selectors_about_members(run.members.front()) / kSelectorsOfARun;
   context_.fit_tables.note_looks(kLooksOfAStep * cost);
   runs_left_ -= static_cast<std::uint32_t>(std::min<std::size_t>(runs_left_, cost));
 }
@@ -276,7 +280,8 @@ bool RunPlacer::search_one_by_one(const Scope& hard, std::span<const Part> parts
     for (const Run& run : part.runs) runs.push_back({run, part.within, domain});
   }
   const std::uint32_t steps_before = exact_steps_;
-  const bool is_found = OneByOne(context_, hard).search(runs, exact_steps_);
+  const std::size_t selectors = runs.empty() ? 0 : selectors_about_members(runs.front().run.members.front());
+  const bool is_found = OneByOne(context_, hard).search(runs, selectors, exact_steps_);
   context_.fit_tables.note_looks(kLooksOfAStep * std::uint64_t{steps_before - exact_steps_});
   return is_found;
 }

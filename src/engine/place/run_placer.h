@@ -62,6 +62,8 @@ class RunPlacer {
   bool place_run(const Scope& hard, const Scope& soft, const Part& part, const Run& run);
   /// The run was placed, one of several that are tried in one domain after the other.
   void note_placed(const Run& run);
+  /// The pods of a gang are of one namespace.
+  std::size_t selectors_about_members(MemberId any);
   bool place_each(const Run& run);
   bool place_in_same_domains(const Run& run, const Scope& hard, const std::vector<Spreader::Share>& shares);
   void add_wishes(const FitTable& v, const Scope& hard, LevelId level, std::vector<std::uint64_t>& wishes) const;

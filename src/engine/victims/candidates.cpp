@@ -8,20 +8,10 @@
 #include "engine/quota.h"
 #include "engine/victims/borrowing.h"
 #include "engine/victims/lost_work.h"
+#include "engine/victims/siblings.h"
 
 namespace ashlar {
 namespace {
-
-/// Of two queues, neither above the other: the two below the lowest queue that is above both.
-struct Siblings {
-  QueueId its, other;
-};
-std::optional<Siblings> siblings_above(const QueueTree& queues, QueueId its, QueueId other) {
-  if (queues.is_within(its, other) || queues.is_within(other, its)) return std::nullopt;
-  while (!queues.is_within(other, queues.parent(its))) its = queues.parent(its);
-  while (!queues.is_within(its, queues.parent(other))) other = queues.parent(other);
-  return Siblings{its, other};
-}
 
 /// Whether, and from when on, a running job gives way to a waiting one.
 struct Rule {

@@ -5,15 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "engine/place/advance.h"
 #include "engine/place/placement.h"
 #include "engine/quota.h"
 #include "engine/reserve/backfill.h"
 #include "engine/victims/candidates.h"
 #include "engine/victims/lost_work.h"
+#include "engine/victims/stop_for.h"
 #include "engine/victims/victim.h"
 #include "state/holds/kept.h"
-#include "state/ledger.h"
 
 namespace ashlar {
 namespace {
@@ -273,18 +272,10 @@ bool make_room(EngineData& e, State& state, Cycle& cycle, const PendingQueue::He
     cycle.plan.look_again_at = std::min(cycle.plan.look_again_at, search.more_at());
     return false;
   }
+  std::vector<Stop> stops;
   for (const Victim& victim : found.victims)
-    cycle.plan.actions.push_back(Evict{victim.job, e.profile->grace, victim.member, job,
-                                       stop_reason(state, *e.profile->order, job, victim.job, cycle.plan.at)});
-  for (const Victim& victim : found.victims) {
-    if (victim.is_whole())
-      Ledger(state).give_way(victim.job, job, cycle.plan.at);
-    else
-      Ledger(state).give_way(victim.member, job);
-  }
-  Trial trial(state);
-  for (const Trial::Placement& place : found.places) trial.place(place.member, place.node, place.devices);
-  commit(e, state, cycle, trial, head.entry);
+    stops.push_back({victim, stop_reason(state, *e.profile->order, job, victim.job, cycle.plan.at)});
+  stop_for(e, state, cycle, head.entry, stops, found.places);
   cycle.plan.look_again_at = cycle.plan.at;  // what the victims leave beside it
   return true;
 }

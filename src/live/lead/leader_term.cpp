@@ -288,6 +288,18 @@ LeaderTerm::JobPlace LeaderTerm::place_of(JobId job) const {
   return {"any", "on " + node_count_text(static_cast<std::int64_t>(nodes.size()))};
 }
 
+namespace {
+
+/// Those of a gang's PodGroups.
+void want_group_conditions(const Tracker& tracker, GangSlot gang, StatusWriter& writer) {
+  each_group_slot(tracker.tables(), gang, [&](GangSlot group) {
+    const GangRecord& its = tracker.gangs()[group];
+    if (its.is_pod_group() && its.is_gang) writer.want_group_condition(group);
+  });
+}
+
+}  // namespace
+
 void LeaderTerm::say(const VerdictChange& change) {
   const JobOwner owner = tracker_.owner(change.job);
   if (owner.pod != kNoPod) {
@@ -296,10 +308,7 @@ void LeaderTerm::say(const VerdictChange& change) {
     return;
   }
   if (owner.gang == kNoGang) return;
-  each_group_slot(tracker_.tables(), owner.gang, [&](GangSlot group) {
-    const GangRecord& its = tracker_.gangs()[group];
-    if (its.is_pod_group() && its.is_gang) status_writer_.want_group_condition(group);
-  });
+  want_group_conditions(tracker_, owner.gang, status_writer_);
   bool is_first = true;
   state_->each_member(change.job, [&](MemberId member, const Member& m) {
     if (m.is_placed()) return;
@@ -329,10 +338,7 @@ bool LeaderTerm::tell_anew(PodSlot slot) {
   status_writer_.want_condition(slot, false);
   const JobOwner owner = pod.is_in_engine() ? tracker_.owner(pod.job) : JobOwner{};
   if (owner.gang == kNoGang) return true;
-  each_group_slot(tracker_.tables(), owner.gang, [&](GangSlot group) {
-    const GangRecord& its = tracker_.gangs()[group];
-    if (its.is_pod_group() && its.is_gang) status_writer_.want_group_condition(group);
-  });
+  want_group_conditions(tracker_, owner.gang, status_writer_);
   return true;
 }
 

@@ -79,7 +79,7 @@ class ExactSearch : public ::testing::Test {
     std::vector<OneByOne::OwnRun> runs;
     for (const auto& run : runs_of(s, JobId(0u), UINT32_MAX)) runs.push_back({run});
     const PlacementContext context{trial, tables, profile, draws};
-    return OneByOne(context, hard).search(runs, steps);
+    return OneByOne(context, hard).search(runs, 0, steps);
   }
 };
 

@@ -149,14 +149,6 @@ std::vector<QueueId> Queues::path(QueueId queue) const {
   return path;
 }
 
-std::optional<Queues::Siblings> Queues::siblings(QueueId its, QueueId other) const {
-  const QueueTree& tree = state_.queues();
-  if (tree.is_within(its, other) || tree.is_within(other, its)) return std::nullopt;
-  while (!tree.is_within(other, tree.parent(its))) its = tree.parent(its);
-  while (!tree.is_within(its, tree.parent(other))) other = tree.parent(other);
-  return Siblings{its, other};
-}
-
 double Queues::dominant_share(const Standing& standing, bool with_step) const {
   const QueueTerms& terms = this->terms(standing.queue);
   double most = 0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,13 +50,6 @@ class Queues {
   const QuotaVector& total() const { return total_; }
   /// The queue and those above it, but the root; the queue first.
   std::vector<QueueId> path(QueueId queue) const;
-  /// Where the paths of two queues from the root first differ: the queue on the path of each. None where one is above
-  /// the other.
-  struct Siblings {
-    QueueId its, other;
-  };
-  std::optional<Siblings> siblings(QueueId its, QueueId other) const;
-
   /// A sibling with what it would start next; or, where queues are compared as those that lose, with what has been
   /// taken off it.
   struct Standing {

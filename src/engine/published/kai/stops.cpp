@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/quota.h"
+#include "engine/victims/siblings.h"
 
 namespace ashlar::kai {
 namespace {
@@ -59,7 +60,7 @@ bool Stops::may_stop(const Job& running) const {
 }
 
 bool Stops::may_reclaim_from(QueueId other) const {
-  const auto siblings = queues_.siblings(state_.job(job_).queue, other);
+  const auto siblings = siblings_above(state_.queues(), state_.job(job_).queue, other);
   if (!siblings) return false;
   const QueueTerms &its = queues_.terms(siblings->its), &theirs = queues_.terms(siblings->other);
   const QuotaVector& used = queues_.allocated(siblings->other);
@@ -81,7 +82,7 @@ Millis Stops::protected_until(const Job& running) const {
   if (action_ == Action::kConsolidate) return running.started_at;
   Millis protection = state_.queues().protected_from_own(running.queue);
   if (action_ == Action::kReclaim)
-    if (const auto siblings = queues_.siblings(state_.job(job_).queue, running.queue))
+    if (const auto siblings = siblings_above(state_.queues(), state_.job(job_).queue, running.queue))
       protection = state_.queues().protected_from_others(siblings->other);
   return running.started_at + std::max(protection, running.stopping.protected_for);
 }
@@ -99,7 +100,7 @@ bool Stops::is_claim_met(std::span<const Unit> lost, std::span<const QuotaVector
   QuotaVector involved = step_;
   for (const Unit& unit : lost) {
     const QueueId other = unit.queue;
-    const auto siblings = queues_.siblings(queue, other);
+    const auto siblings = siblings_above(state_.queues(), queue, other);
     if (!siblings) return false;
     const QueueTerms& theirs = queues_.terms(siblings->other);
     const QuotaVector& has = left[siblings->other.row()];

@@ -61,8 +61,9 @@ void Cohorts::sum_up(Column& column, QueueId queue) const {
   column.local[row] = lends == kUnlimited ? 0 : std::max<std::int64_t>(0, minus(column.subtree[row], lends));
 }
 
-Amounts Cohorts::requested(JobId job) const {
-  const std::vector<std::int64_t> counters = quota_counters_needed(state_, job);
+Amounts Cohorts::requested(JobId job) const { return amounts_of(quota_counters_needed(state_, job)); }
+
+Amounts Cohorts::amounts_of(std::span<const std::int64_t> counters) const {
   Amounts amounts;
   for (const QueueShares::Column& shared : state_.queues().shares().columns())
     amounts.push_back(amount_of_column(state_.queues(), shared, counters));
@@ -79,10 +80,7 @@ Amounts Cohorts::held(JobId job) const {
   });
   std::vector<std::int64_t> counters(sum.begin(), sum.end());
   counters.insert(counters.end(), by_key.begin(), by_key.end());
-  Amounts amounts;
-  for (const QueueShares::Column& shared : state_.queues().shares().columns())
-    amounts.push_back(amount_of_column(state_.queues(), shared, counters));
-  return amounts;
+  return amounts_of(counters);
 }
 
 QueueId Cohorts::parent(QueueId queue) const {

@@ -64,6 +64,7 @@ class Cohorts {
     std::vector<std::int64_t> subtree, local;           ///< [queue]
     std::vector<std::int64_t> more;                     ///< [queue], see add
   };
+  Amounts amounts_of(std::span<const std::int64_t> counters) const;
   void sum_up(Column& column, QueueId queue) const;
   /// Below 0: others have it, or it is lent no more.
   std::int64_t left(std::size_t column, QueueId queue) const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/victims/siblings.h"
+
 namespace ashlar::kueue {
 
 void FairVictims::list_candidates() {
@@ -85,10 +87,9 @@ bool FairVictims::stays_nominal() const {
 
 /// Compares what the two sides borrow where they part: below the lowest cohort that is above both.
 bool FairVictims::passes(Trial& trial, JobId job, Strategy strategy) {
-  QueueId its = v_.queue_, other = state_.job(job).queue;
-  if (cohorts_.is_within(its, other) || cohorts_.is_within(other, its)) return false;  // a job of a cohort itself
-  while (!cohorts_.is_within(other, cohorts_.parent(its))) its = cohorts_.parent(its);
-  while (!cohorts_.is_within(its, cohorts_.parent(other))) other = cohorts_.parent(other);
+  const auto siblings = siblings_above(state_.queues(), v_.queue_, state_.job(job).queue);
+  if (!siblings) return false;  // a job of a cohort itself
+  const auto [its, other] = *siblings;
   if (strategy == Strategy::kBefore) return cohorts_.share(its) < cohorts_.share(other);
   const std::size_t before = trial.checkpoint();
   trial.evict(job);

@@ -1,19 +1,15 @@
 #include "engine/published/kueue/kueue.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "engine/explain/explain.h"
-#include "engine/explain/verdicts.h"
-#include "engine/place/advance.h"
-#include "engine/place/placement.h"
+#include "engine/published/in_turns.h"
 #include "engine/published/kueue/heads.h"
 #include "engine/published/kueue/victims.h"
 #include "engine/quota.h"
-#include "state/ledger.h"
+#include "engine/victims/stop_for.h"
 
 namespace ashlar::kueue {
 namespace {
@@ -35,28 +31,21 @@ std::optional<Reason> gate_refusal(const State& state, JobId job) {
   return std::nullopt;
 }
 
-VerdictKind kind_of(const Reason& refusal) {
-  if (refusal.code == ReasonCode::kExceedsQuota) return VerdictKind::kNeverFits;
-  return is_of_gate(refusal.code) ? VerdictKind::kWaits : VerdictKind::kOverQuota;
-}
-
 class Decision {
  public:
   Decision(EngineData& e, State& state, Cycle& cycle)
       : e_(e), state_(state), cycle_(cycle), cohorts_(state, e.pending) {}
 
   void run() {
-    while (!is_full() && take_turn()) {
+    while (!is_full(e_, cycle_) && take_turn()) {
     }
-    if (is_full())
+    if (is_full(e_, cycle_))
       cycle_.plan.look_again_at = cycle_.plan.at;
     else
-      report_those_that_wait();
+      report_those_that_wait(e_, state_, cycle_, [&](JobId job) { return refusal(job); });
   }
 
  private:
-  bool is_full() const { return cycle_.plan.actions.size() >= e_.options.binds_per_step_max; }
-
   /// The first jobs of all queues once. False: there are none left that were not laid aside.
   bool take_turn() {
     std::vector<Head> heads = first_jobs(state_, e_.pending, laid_aside_);
@@ -66,7 +55,7 @@ class Decision {
     blocked_.clear();
     for (const Head& head : heads) {
       ++cycle_.plan.examined;
-      if (is_full()) return true;
+      if (is_full(e_, cycle_)) return true;
       if (!settle(head)) laid_aside_.insert(head.job);
     }
     for (const auto& [queue, amounts] : blocked_) cohorts_.add(queue, amounts, -1);
@@ -111,7 +100,9 @@ class Decision {
       if (start_if_it_fits(head.job)) return true;  // an earlier one has stopped what was in its way
       const std::optional<Found> found = victims_for(head, lacking(head));
       if (!found) return false;
-      stop_for(head.job, *found);
+      std::vector<Stop> stops;
+      for (const Candidate& victim : found->victims) stops.push_back({{victim.job}, victim.reason});
+      stop_for(e_, state_, cycle_, e_.pending.entry_of(head.job), stops, found->places);
       return true;
     }
     if (head.may_stop_others) block(head);
@@ -125,22 +116,8 @@ class Decision {
     return columns;
   }
   bool start_if_it_fits(JobId job) {
-    if (!Victims(e_, state_, cohorts_, cycle_, job, true).is_admitted(true)) return false;
-    Trial trial(state_);
-    const PlacementContext context{
-        trial, e_.fit_tables, *e_.profile, e_.draws, state_.job(job).members_needed(), cycle_.plan.at};
-    if (!place_job(context, job).is_placed) return false;
-    commit(e_, state_, cycle_, trial, e_.pending.entry_of(job));
-    return true;
-  }
-  void stop_for(JobId job, const Found& found) {
-    for (const Candidate& victim : found.victims) {
-      cycle_.plan.actions.push_back(Evict{victim.job, e_.profile->grace, MemberId::none(), job, victim.reason});
-      Ledger(state_).give_way(victim.job, job, cycle_.plan.at);
-    }
-    Trial trial(state_);
-    for (const Trial::Placement& place : found.places) trial.place(place.member, place.node, place.devices);
-    commit(e_, state_, cycle_, trial, e_.pending.entry_of(job));
+    return Victims(e_, state_, cohorts_, cycle_, job, true).is_admitted(true) &&
+           start_where_it_fits(e_, state_, cycle_, job);
   }
   /// Keeps what it waits for from those behind it in this turn, where others could not be stopped for it.
   void block(const Head& head) {
@@ -155,36 +132,20 @@ class Decision {
     blocked_.emplace_back(queue, std::move(kept));
   }
 
-  void report_those_that_wait() {
-    std::vector<ClassId> classes;
-    e_.pending.each_class([&](ClassId id, const PendingQueue::Class& job_class) {
-      if (job_class.is_active && !job_class.jobs.empty()) classes.push_back(id);
-    });
-    for (const ClassId id : classes)
-      park(e_, state_, cycle_, id, verdict_on(e_.pending.class_at(id).jobs.begin()->job));
-  }
-  Verdict verdict_on(JobId job) {
-    const Millis now = cycle_.plan.at;
-    if (const auto gate = gate_refusal(state_, job)) return {kind_of(*gate), WakeOn::kQuota, now, {*gate}};
+  std::optional<Reason> refusal(JobId job) const {
+    if (std::optional<Reason> gate = gate_refusal(state_, job)) return gate;
     const QueueId queue = state_.job(job).queue;
     const Amounts requested = cohorts_.requested(job);
     for (std::size_t c = 0; c < cohorts_.columns(); ++c) {
-      if (requested[c] == 0 || requested[c] <= cohorts_.available(c, queue)) continue;
+      const std::int64_t available = cohorts_.available(c, queue), potential = cohorts_.potential(c, queue);
+      if (requested[c] == 0 || requested[c] <= available) continue;
       const std::int64_t number = quota_number(state_.queues().shares().columns()[c].of);
-      if (requested[c] > cohorts_.potential(c, queue))
-        return {VerdictKind::kNeverFits,
-                WakeOn::kQuota,
-                now,
-                {{ReasonCode::kExceedsQuota, queue.value, {number, requested[c], cohorts_.potential(c, queue)}}}};
-      return {VerdictKind::kOverQuota,
-              WakeOn::kQuota,
-              now,
-              {{ReasonCode::kQuotaExhausted,
-                queue.value,
-                {number, cohorts_.used(c, queue), cohorts_.used(c, queue) + cohorts_.available(c, queue)}}}};
+      if (requested[c] > potential)
+        return Reason{ReasonCode::kExceedsQuota, queue.value, {number, requested[c], potential}};
+      const std::int64_t used = cohorts_.used(c, queue);
+      return Reason{ReasonCode::kQuotaExhausted, queue.value, {number, used, used + available}};
     }
-    if (!e_.options.has_verdicts) return {VerdictKind::kWaits, WakeOn::kCapacity, now, {}};
-    return explain_shortage(state_, e_.fit_tables, *e_.profile, job, now);
+    return std::nullopt;
   }
 
   EngineData& e_;
