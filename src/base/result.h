@@ -20,6 +20,7 @@ struct Error {
     kUnavailable,  ///< network or server trouble; retrying may help
     kDenied,       ///< not allowed; credentials or permissions must change
     kTimeout,      ///< no answer in time; the effect is unknown
+    kTooLong,      ///< the answer is longer than was to be read; less may be asked for
     kInternal,     ///< anything else
   };
   Kind kind = Kind::kInternal;

@@ -118,7 +118,8 @@ Client::Loop::~Loop() {
 RequestId Client::Loop::enqueue(std::unique_ptr<Transfer> transfer) {
   const RequestId id = ++last_id;
   transfer->id = id;
-  transfer->body_bytes_max = options.body_bytes_max;
+  const std::size_t most = transfer->request.body_bytes_max;
+  transfer->body_bytes_max = most > 0 ? std::min(most, options.body_bytes_max) : options.body_bytes_max;
   transfer->bytes_received = &counters.bytes_received;
   ++counters.requests;
   const bool is_urgent = transfer->request.is_urgent;

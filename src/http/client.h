@@ -44,8 +44,8 @@ struct ClientOptions {
   Millis unacknowledged_max{20'000};
   /// more are queued here in order (Go servers allow 100 to 250 streams a connection)
   std::size_t requests_in_flight_max = 256;
-  std::size_t queue_max = 1'000'000;        ///< waiting requests; beyond it send() answers kUnavailable at once
-  std::size_t body_bytes_max = 1ull << 30;  ///< a longer answer fails its request (a page of a list is a few MB)
+  std::size_t queue_max = 1'000'000;       ///< waiting requests; beyond it send() answers kUnavailable at once
+  std::size_t body_bytes_max = 64u << 20;  ///< a longer answer fails its request with kTooLong
 };
 
 struct Request {
@@ -63,6 +63,7 @@ struct Request {
   /// before all waiting requests, even beyond requests_in_flight_max; for few small ones, such as a lease's
   bool is_urgent = false;
   bool has_own_connection = false;  ///< set for long answers, such as lists; streams have one anyway
+  std::size_t body_bytes_max = 0;   ///< of its answer, where that is less than the client's; 0: the client's
 };
 
 struct Response {

@@ -192,7 +192,7 @@ Result<Response> conclude(Transfer& t, CURLcode code) {
     return std::move(t.response);
   }
   if (t.too_long)
-    return Error{Error::Kind::kInvalid,
+    return Error{Error::Kind::kTooLong,
                  "the answer to " + t.request.path + " is longer than " + std::to_string(t.body_bytes_max) + " bytes"};
   if (t.is_held_back)
     return Error{Error::Kind::kUnavailable,

@@ -17,7 +17,11 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   using Kind = typename Change<T>::Kind;
 
   Follower(Api& a, ReflectorOptions o, OnChange c)
-      : api(a), options(std::move(o)), on_change(std::move(c)), frames(kEncodingOf<T>) {
+      : api(a),
+        options(std::move(o)),
+        on_change(std::move(c)),
+        frames(kEncodingOf<T>),
+        paging(options.page_items, options.page_bytes_max, options.from_watch_cache) {
     if (options.path.empty()) options.path = kDefaultPath<T>;
   }
 
@@ -35,7 +39,7 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   std::uint64_t timer = 0;
   Millis contact, watch_began;  ///< monotonic
   int failures = 0, watch_failures = 0;
-  PagesSeen pages;  ///< of the list under way
+  Paging paging;  ///< of the list under way
   bool is_running = false, is_synced = false, must_list = true, list_rewinds = false;
   bool list_has_nameless = false;  ///< the list under way contains objects of which not even the name can be read
   Result<void> watch_end;          ///< why the running watch was given up from inside, if it was
@@ -52,7 +56,7 @@ struct Reflector<T>::Follower : std::enable_shared_from_this<Reflector<T>::Follo
   std::string query(const std::string& first) const;
 
   void begin_list();
-  void ask_page(const std::string& continue_token);
+  void ask_page();
   void take_page(Answer answer);
   void fail_list(const Error& error, Millis retry_after = {});
   void finish_list();
@@ -132,24 +136,19 @@ void Reflector<T>::Follower::begin_list() {
   is_synced = false;
   list_rewinds = list_has_nameless = false;
   list_version.clear();
-  pages = {};
+  paging.restart();
   ++list_number;
   ++counters.lists;
-  ask_page({});
+  ask_page();
 }
 
 template <class T>
-void Reflector<T>::Follower::ask_page(const std::string& continue_token) {
-  std::string parameters;
-  if (options.page_items > 0)
-    parameters = "limit=" + std::to_string(options.page_items);
-  else
-    parameters = options.from_watch_cache ? "resourceVersion=0" : "limit=0";
-  if (!continue_token.empty()) parameters += "&continue=" + http::percent_encode(continue_token);
-  http::Request page{.path = query(parameters),
+void Reflector<T>::Follower::ask_page() {
+  http::Request page{.path = query(paging.parameters()),
                      .accept = kEncodingOf<T> == Encoding::kProtobuf ? kProtobufType : kJsonType,
                      .timeout = options.list_timeout,
-                     .has_own_connection = true};
+                     .has_own_connection = true,
+                     .body_bytes_max = paging.bytes_max()};
   request = api.send(std::move(page), [weak = this->weak_from_this(), now = round](Answer answer) {
     const auto self = weak.lock();
     if (self && self->round == now) self->take_page(std::move(answer));
@@ -158,8 +157,9 @@ void Reflector<T>::Follower::ask_page(const std::string& continue_token) {
 
 template <class T>
 void Reflector<T>::Follower::take_list_failure(const Answer& answer) {
-  ++counters.errors;
   const Error& error = answer.result.error();
+  if (error.kind == Error::Kind::kTooLong && paging.note_too_long()) return ask_page();
+  ++counters.errors;
   is_path_gone = answer.status == 404 || answer.status == 406;
   is_refused = is_path_gone || answer.status == 403;
   if (error.kind == Error::Kind::kExpired) ++counters.expired;  // the continue token is too old: list again
@@ -179,6 +179,7 @@ void Reflector<T>::Follower::take_page(Answer answer) {
   contact = api.monotonic();
   if (!answer.ok()) return take_list_failure(answer);
   Result<ListPage<T>> page = decode_list<T>(answer.body);
+  const std::size_t bytes = answer.body.size();
   answer.body = std::string();  // a page may be large; what follows runs the owner's callbacks
   if (!page) {
     ++counters.bad_events;
@@ -197,14 +198,13 @@ void Reflector<T>::Follower::take_page(Answer answer) {
     const bool is_consistent = options.page_items > 0 || !options.from_watch_cache;
     list_rewinds = is_consistent && read_resource_version(list_version) < read_resource_version(version);
   }
-  const bool is_empty = page->items.empty() && page->nameless.empty();
   for (T& object : page->items) {
     upsert(std::move(object), true);
     if (round != now) return;
   }
   if (page->continue_token.empty()) return finish_list();
-  const Result<void> fresh = pages.note(page->continue_token, is_empty);
-  if (fresh.ok()) return ask_page(page->continue_token);
+  const Result<void> fresh = paging.go_on(page->continue_token, bytes, page->items.empty() && page->nameless.empty());
+  if (fresh.ok()) return ask_page();
   ++counters.errors;
   fail_list(fresh.error());
 }
@@ -230,7 +230,7 @@ void Reflector<T>::Follower::finish_list() {
     if (round != now) return;
   }
   version = list_version;
-  pages = {};
+  paging.restart();
   must_list = false;
   // `failures` stays until a watch works, or list and refused watch could chase each other without a pause
   watch_failures = 0;

@@ -60,6 +60,8 @@ struct ReflectorOptions {
   std::string path;
   /// list page; 0: all in one answer (as quick, but the body is held whole: +100 MB at 20,000 pods)
   std::size_t page_items = 2000;
+  /// a longer page is given up and asked for again with fewer objects: some are a thousand times as long as others
+  std::size_t page_bytes_max = 32u << 20;
   /// first list may be served from the server's cache (resourceVersion=0) if page_items is 0
   bool from_watch_cache = true;
   Millis list_timeout{60'000};

@@ -2,6 +2,7 @@
 // Private to reflector.cpp.
 #pragma once
 
+#include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include "base/quantity.h"
 #include "base/result.h"
 #include "http/client.h"
+#include "http/url.h"
 #include "kubeclient/bind_outcome.h"
 #include "kubeclient/decode/decode.h"
 #include "kubeclient/objects.h"
@@ -89,11 +91,34 @@ struct Known {
   bool is_unread = false;  ///< a part of it could not be read
 };
 
-/// The pages of a list so far: whether it ends some day.
-class PagesSeen {
+/// The pages of a list: what the next one asks for, and whether the list ends some day. After a page that is too long
+/// fewer objects are asked for, and after short ones step by step as many as before.
+class Paging {
  public:
-  /// After a page with this token, which is not empty. An error if the next page should not be asked for.
-  Result<void> note(const std::string& token, bool has_nothing) {
+  /// `items_max` 0: all in one answer, of any length.
+  Paging(std::size_t items_max, std::size_t bytes_max, bool from_watch_cache)
+      : items_max_(items_max), bytes_max_(bytes_max), from_watch_cache_(from_watch_cache), items_(items_max) {}
+  void restart() { *this = Paging(items_max_, bytes_max_, from_watch_cache_); }
+
+  /// Of the next page, as it stands in the query.
+  std::string parameters() const {
+    std::string text = from_watch_cache_ ? "resourceVersion=0" : "limit=0";
+    if (items_ > 0) text = "limit=" + std::to_string(items_);
+    return token_.empty() ? text : text + "&continue=" + http::percent_encode(token_);
+  }
+  /// Of a page; 0: any number.
+  std::size_t bytes_max() const { return items_ > 0 ? bytes_max_ : 0; }
+
+  /// The page is too long. False if it cannot be shorter; else it is to be asked for again.
+  bool note_too_long() {
+    if (items_ <= 1) return false;
+    items_ = std::max<std::size_t>(1, items_ / kFewer);
+    return true;
+  }
+  /// A page was read, and the next one has this token, which is not empty. An error if it should not be asked for.
+  Result<void> go_on(const std::string& token, std::size_t bytes, bool has_nothing) {
+    if (bytes <= bytes_max_ / kSpare) items_ = std::min(items_max_, items_ * 2);
+    token_ = token;
     without_objects_ = has_nothing ? without_objects_ + 1 : 0;
     if (!tokens_.insert(token).second)
       return invalid("the server's list does not end: the same \"continue\" token twice");
@@ -106,6 +131,11 @@ class PagesSeen {
  private:
   /// One after another. A selector may exclude all objects of a page; at 2,000 a page this is more than a cluster has.
   static constexpr int kWithoutObjectsMax = 100;
+  static constexpr std::size_t kSpare = 4, kFewer = 8;
+  std::size_t items_max_, bytes_max_;
+  bool from_watch_cache_;
+  std::size_t items_;
+  std::string token_;
   boost::unordered_flat_set<std::string> tokens_;
   int without_objects_ = 0;
 };

@@ -53,6 +53,11 @@ std::size_t looked_at_for(const State& state, const PendingQueue::Class& job_cla
          std::max<std::size_t>(job_class.key.runs.size(), has_rules ? kLooksForRules : 1);
 }
 
+/// What has been looked at, and counted, up to now.
+std::uint64_t looks_of(const EngineData& e, const State& state) {
+  return e.fit_tables.looks() + kLooksOfACount * state.cluster().counts().work();
+}
+
 /// No place was found for the class's first job: it waits, or never fits, and the verdict gives the reason.
 void park_for_shortage(EngineData& e, State& state, Cycle& cycle, const PendingQueue::Head& head,
                        const std::optional<Reason>& limit) {
@@ -269,14 +274,14 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     const std::size_t actions_before = cycle.plan.actions.size();
     const std::size_t freed_before = state.freed_nodes().size();
     const bool was_holder = e.pending.holders().contains(head.entry.job);
-    const std::uint64_t looks_before = e.fit_tables.looks();
+    const std::uint64_t looks_before = looks_of(e, state);
     const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
     cycle.has_share = has_share(e, cycle, job_class);
     e.fit_tables.note_looks(looked_at_for(state, job_class));
     cycle.has_searched = false;
     advance_job(e, state, cycle, head);
     if (cycle.has_share && cycle.has_searched && cycle.plan.actions.size() == actions_before)
-      e.costly.note_failed(state, head.entry.job, e.fit_tables.looks() - looks_before);
+      e.costly.note_failed(state, head.entry.job, looks_of(e, state) - looks_before);
     if (e.reservations.changes() != reservations_before || cycle.plan.actions.size() != actions_before)
       look_at_those_set_aside(e, cycle, head);
     // A nomination that fell, a job that was stopped, or a hold of which it is known now which devices it has, leaves

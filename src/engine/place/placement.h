@@ -21,6 +21,9 @@ inline constexpr std::uint32_t kRunsTriedMax = 4096;
 /// A step of an exact search costs as much as a look at that many nodes.
 inline constexpr std::uint64_t kLooksOfAStep = 4;
 
+/// So does each of the counts that change when a pod is placed or taken off, on as many nodes: see Counts::work.
+inline constexpr std::uint64_t kLooksOfACount = 2;
+
 struct PlacementContext {
   Trial& trial;
   FitTables& fit_tables;

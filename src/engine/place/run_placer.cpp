@@ -8,8 +8,8 @@
 namespace ashlar {
 namespace {
 
-/// This many selectors that members of a run are compared with cost as much as to try another run.
-constexpr std::size_t kSelectorsOfARun = 512;
+/// This many counts that change when a run is placed (Counts::work) cost as much as to try another run.
+constexpr std::uint64_t kCountsOfARun = 512;
 
 /// Parts or runs of at most this many kinds are tried first in the order; more kinds are rare, and the work is bounded.
 constexpr std::size_t kInFrontMax = 4;
@@ -193,8 +193,9 @@ bool RunPlacer::place_runs(const Scope& hard, const Scope& soft, const Part& par
 bool RunPlacer::place_in_order(const Scope& hard, const Scope& soft, const Part& part, std::span<const Run> runs) {
   const std::size_t before = context_.trial.checkpoint();
   for (const Run& run : runs) {
+    const std::uint64_t counted = state_.cluster().counts().work();
     if (runs_left_ > 0 && place_run(hard, soft, part, run)) {
-      if (runs.size() > 1) note_placed(run);
+      if (runs.size() > 1) note_counted(counted);
       continue;
     }
     context_.trial.rollback_to(before);
@@ -208,10 +209,9 @@ std::size_t RunPlacer::selectors_about_members(MemberId any) {
   return *selectors_;
 }
 
-void RunPlacer::note_placed(const Run& run) {
-  const std::size_t cost = run.members.size() * selectors_about_members(run.members.front()) / kSelectorsOfARun;
-  context_.fit_tables.note_looks(kLooksOfAStep * cost);
-  runs_left_ -= static_cast<std::uint32_t>(std::min<std::size_t>(runs_left_, cost));
+void RunPlacer::note_counted(std::uint64_t before) {
+  const std::uint64_t cost = (state_.cluster().counts().work() - before) / kCountsOfARun;
+  runs_left_ -= static_cast<std::uint32_t>(std::min<std::uint64_t>(runs_left_, cost));
 }
 
 /// `soft` holds all of the run, or nothing is placed; everywhere: the run looks for its own scope.

@@ -60,8 +60,8 @@ class RunPlacer {
   bool place_runs(const Scope& hard, const Scope& soft, const Part& part);
   bool place_in_order(const Scope& hard, const Scope& soft, const Part& part, std::span<const Run> runs);
   bool place_run(const Scope& hard, const Scope& soft, const Part& part, const Run& run);
-  /// The run was placed, one of several that are tried in one domain after the other.
-  void note_placed(const Run& run);
+  /// One of several runs that are tried in one domain after the other was placed, since this work of counting.
+  void note_counted(std::uint64_t before);
   /// The pods of a gang are of one namespace.
   std::size_t selectors_about_members(MemberId any);
   bool place_each(const Run& run);

@@ -23,7 +23,12 @@ constexpr std::size_t kNodesLookedAtMax = 8'000'000;
 class SomeMembers {
  public:
   SomeMembers(RunPlacer& placer, const PlacementContext& context, JobId job)
-      : placer_(placer), context_(context), state_(context.trial.state()), job_(job), minimum_(state_, job) {}
+      : placer_(placer),
+        context_(context),
+        state_(context.trial.state()),
+        job_(job),
+        minimum_(state_, job),
+        work_before_(state_.cluster().counts().work()) {}
 
   bool place() {
     return std::ranges::any_of(scopes_by_room(), [&](const Scope& scope) { return place_in(scope); });
@@ -147,8 +152,10 @@ class SomeMembers {
   bool is_left_to_look() {
     looked_at_ += state_.cluster().rows();
     context_.fit_tables.note_looks(state_.cluster().rows() / 16);
-    if (looked_at_ > kNodesLookedAtMax) placer_.stop_after_looks(kNodesLookedAtMax);
-    return looked_at_ <= kNodesLookedAtMax;
+    const std::uint64_t counted = state_.cluster().counts().work() - work_before_;
+    const bool is_left = looked_at_ + kLooksOfACount * counted <= kNodesLookedAtMax;
+    if (!is_left) placer_.stop_after_looks(kNodesLookedAtMax);
+    return is_left;
   }
 
   bool place_one(const Scope& scope, MemberId id) {
@@ -205,6 +212,7 @@ class SomeMembers {
   JobId job_;
   Minimum minimum_;
   std::size_t looked_at_ = 0;
+  std::uint64_t work_before_ = 0;
   const std::function<bool()>* is_within_ = nullptr;
   std::map<std::uint32_t, std::optional<Scope>> domains_;  ///< by group with a level of its own; none: there is none
 };

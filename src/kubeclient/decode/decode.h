@@ -78,7 +78,7 @@ Error watch_error(const StatusText& status);
 /// anywhere.
 class FrameSplitter {
  public:
-  explicit FrameSplitter(Encoding encoding, std::size_t frame_bytes_max = 64u << 20);
+  explicit FrameSplitter(Encoding encoding, std::size_t frame_bytes_max = 16u << 20);
   /// Adds bytes and calls `on_frame` for each complete frame; the view is valid during the call only. kInvalid if a
   /// frame is too long.
   template <class OnFrame>

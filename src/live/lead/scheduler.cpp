@@ -286,12 +286,15 @@ http::LateHandler Scheduler::Loop::by_readers(
 void Scheduler::Loop::note_standing(bool is_now_ready) {
   if (!readers) return;
   const Millis now = steady_now();
+  // a lease that this process holds on the server, but may not use, is nobody's
+  const std::string holder = leader->holder() == identity() && !leader->may_write() ? "" : leader->holder();
+  const std::string& trouble = leader->trouble().empty() ? seen.trouble : leader->trouble();
   const bool is_as_noted = is_now_ready == noted.process.is_ready && leader->may_write() == noted.process.is_leading &&
-                           leader->holder() == noted.leader && leader->trouble() == noted.trouble;
+                           holder == noted.leader && trouble == noted.trouble;
   if (is_as_noted && now < noted_at + kStandingAge) return;
   noted_at = now;
-  noted.leader = leader->holder();
-  noted.trouble = leader->trouble();
+  noted.leader = holder;
+  noted.trouble = trouble;
   noted.process.is_leading = leader->may_write();
   noted.process.is_ready = is_now_ready;
   Standing standing = noted;

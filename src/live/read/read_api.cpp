@@ -259,8 +259,9 @@ http::ServerResponse standby_answer(const std::string& holder, const std::string
   return failure(503, "Standby", who + (trouble.empty() ? "" : "; " + trouble));
 }
 
-http::ServerResponse not_ready_answer() {
-  return failure(503, "NotReady", "the caches are not synced yet; ask again in a few seconds");
+http::ServerResponse not_ready_answer(const std::string& trouble) {
+  return failure(503, "NotReady",
+                 "the caches are not synced yet; " + (trouble.empty() ? "ask again in a few seconds" : trouble));
 }
 
 http::ServerResponse differing_answer() {

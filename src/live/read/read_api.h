@@ -19,7 +19,7 @@ http::ServerResponse answer_nodes(ReadReplica& replica, const http::ServerReques
 /// This process stands by; the answer names the leader: its identity is HOST_NUMBER, in a cluster the host is its pod's
 /// name.
 http::ServerResponse standby_answer(const std::string& holder, const std::string& trouble = {});
-http::ServerResponse not_ready_answer();
+http::ServerResponse not_ready_answer(const std::string& trouble = {});
 /// The readers' copy of the state was given up: see ReadersFault.
 http::ServerResponse differing_answer();
 http::ServerResponse behind_answer();

@@ -13,7 +13,7 @@ std::optional<http::ServerResponse> refusal(const Standing& standing, const Read
   if (!standing.is_in_term) return standby_answer(standing.leader, standing.trouble);
   if (standing.fault == ReadersFault::kDiffers) return differing_answer();
   if (standing.fault == ReadersFault::kBehind) return behind_answer();
-  if (replica == nullptr) return not_ready_answer();
+  if (replica == nullptr) return not_ready_answer(standing.trouble);
   return std::nullopt;
 }
 

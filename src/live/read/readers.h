@@ -40,7 +40,7 @@ enum class ReadersFault : std::uint8_t {
 /// What readers see of the process, as of the last turn of its loop.
 struct Standing {
   ProcessFacts process;
-  std::string leader, trouble;  ///< who leads, and why this process does not
+  std::string leader, trouble;  ///< who leads, and why this process does not, or knows too little to
   // Stated by Readers:
   bool is_in_term = false;  ///< it does, or did a moment ago
   ReadersFault fault = ReadersFault::kNone;

@@ -116,7 +116,8 @@ void WatchThread::hand_over() {
     if (collects_for_ != epoch_) {
       collected_.clear();
     } else {
-      is_news = is_news || !collected_.empty() || status.is_synced != status_.is_synced;
+      is_news =
+          is_news || !collected_.empty() || status.is_synced != status_.is_synced || status.trouble != status_.trouble;
       append(waiting_, collected_);
       status_ = std::move(status);
     }
@@ -131,6 +132,7 @@ void WatchThread::hand_over() {
 WatchStatus WatchThread::status_now() const {
   WatchStatus status;
   status.is_synced = watches_->is_running() && watches_->is_synced();
+  status.trouble = watches_->trouble();
   status.nodes = watches_->known_nodes();
   status.pods = watches_->known_pods();
   watches_->add_facts(status.watches);

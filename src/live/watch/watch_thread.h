@@ -36,6 +36,7 @@ struct WatchThreadOptions {
 /// What is known besides the changes, as of the last of them.
 struct WatchStatus {
   bool is_synced = false;  ///< see Watches::is_synced
+  std::string trouble;     ///< see Watches::trouble
   std::size_t nodes = 0, pods = 0;
   std::map<std::string_view, ProcessFacts::Watch> watches;
   Millis at;  ///< monotonic; when this was so

@@ -68,13 +68,13 @@ class WatchedKind {
   const WatchedKindRow& row() const { return row_; }
   /// True if enough of it is known to decide.
   bool is_known() const { return row_.is_required ? is_synced() : has_settled_; }
+  /// Why it cannot be listed; empty while it can, or as long as what was known of it is kept.
+  std::string problem() const;
   /// Why it cannot even be requested: no version of it is known. Empty: one is.
   void note_no_path(std::string problem);
   void tell() const;
 
  protected:
-  std::string problem() const;
-
   Shared& shared_;
   WatchedKindRow row_;
   std::string path_problem_;  ///< why no path is known

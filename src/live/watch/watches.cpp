@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kubeclient/bind_outcome.h"
+
 namespace ashlar::kube {
 
 template <class T>
@@ -100,6 +102,13 @@ void Watches::feed(OnWatched to_leader) {
 
 bool Watches::is_synced() const {
   return std::all_of(kinds_.begin(), kinds_.end(), [](const auto& kind) { return kind->is_known(); });
+}
+
+std::string Watches::trouble() const {
+  for (const auto& kind : kinds_)
+    if (const std::string problem = kind->row().is_required ? kind->problem() : std::string(); !problem.empty())
+      return std::string(kind->row().resource) + " cannot be listed: " + bounded_words(problem);
+  return {};
 }
 
 void Watches::add_facts(std::map<std::string_view, ProcessFacts::Watch>& facts) const {

@@ -43,6 +43,8 @@ class Watches {
 
   /// True if the required kinds are known completely, and the optional ones or why they are not.
   bool is_synced() const;
+  /// Of the first required kind that cannot be listed; empty: none is known to be such.
+  std::string trouble() const;
   std::size_t known_nodes() const { return nodes_->known_objects(); }
   std::size_t known_pods() const { return pods_->known_objects(); }
   void add_facts(std::map<std::string_view, ProcessFacts::Watch>& facts) const;

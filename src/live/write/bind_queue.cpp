@@ -159,7 +159,7 @@ std::shared_ptr<void> BindQueue::note_later(const PooledString& ns) {
 
 bool BindQueue::may_send_again(const PooledString& ns) const {
   const auto it = lanes_.find(ns);
-  if (it == lanes_.end()) return true;
+  if (it == lanes_.end()) return has_new_place();
   const Lane& lane = it->second;
   const Kind kind = kind_of(lane);
   if (kind == Kind::kSlow) return has_slow_place(lane.under_way);
@@ -209,7 +209,9 @@ std::vector<PooledString> BindQueue::find_slow(Millis now) {
 
 std::optional<std::uint64_t> BindQueue::to_abandon(Millis now) const {
   if (sent_.overdue() < kHangingMax) return std::nullopt;
-  const bool is_any_without = !of(Kind::kNew).heads.empty() || !of(Kind::kProbed).heads.empty();
+  const Heads& unknown = of(Kind::kNew).heads;
+  const bool is_first_unknown = !unknown.empty() && std::get<0>(*unknown.begin()) == 0;
+  const bool is_any_without = is_first_unknown || !of(Kind::kProbed).heads.empty();
   return is_any_without ? sent_.oldest_overdue(now - kAbandonAfter) : std::nullopt;
 }
 

@@ -89,6 +89,7 @@ void Counts::flip(LabelKeyId topology, LabelId value) {
 
 void Counts::count_in_domain(PodSelectorId id, Owners& owners, LabelId value, std::uint32_t pods, int by) {
   if (value.is_none() || pods == 0) return;
+  work_ += selectors_[id.row()].watchers.size();
   auto it = std::lower_bound(owners.by_value.begin(), owners.by_value.end(), value,
                              [](const ValueCount& c, LabelId v) { return c.value < v; });
   const bool was_there = it != owners.by_value.end() && it->value == value;
@@ -112,10 +113,41 @@ void Counts::count_in_domain(PodSelectorId id, Owners& owners, LabelId value, st
 void Counts::count_owner(const OwnTerm& term, NodeId node, int by) {
   Owners* owners = find_owners(term);
   ASHLAR_CHECK(owners != nullptr);
+  std::uint32_t& owned = selectors_[term.selector.row()].owned;
+  if (owned == 0) begin_owned(term.selector);
+  owned = static_cast<std::uint32_t>(static_cast<int>(owned) + by);
   put(owners->pods, term, node, by);
   if (owned_at_.size() <= node.row()) owned_at_.resize(node.row() + 1, 0);
   owned_at_[node.row()] = static_cast<std::uint32_t>(static_cast<int>(owned_at_[node.row()]) + by);
   count_in_domain(term.selector, *owners, topology_.value(term.topology, node), 1, by);
+  if (owned == 0) end_owned(term.selector);
+}
+
+/// The first pod with a term about the selector comes: only now it matters which sets it means.
+void Counts::begin_owned(PodSelectorId id) {
+  insert_sorted(owned_, id);
+  index_.sets_of(id, found_sets_);
+  std::vector<LabelSetId>& watchers = selectors_[id.row()].watchers;
+  for (const LabelSetId set : found_sets_)
+    if (sets_[set.row()].constraints > 0) watchers.push_back(set);
+}
+
+void Counts::end_owned(PodSelectorId id) {
+  erase_sorted(owned_, id);
+  selectors_[id.row()].watchers.clear();
+}
+
+/// The selectors that mean the set, of terms that placed pods have.
+template <class Use>
+void Counts::each_owned_of(LabelSetId set, Use&& use) {
+  if (owned_.size() <= index_.listed_about(set)) {
+    for (const PodSelectorId s : owned_)
+      if (index_.matches(s, set)) use(s);
+    return;
+  }
+  index_.selectors_of(set, found_);
+  for (const PodSelectorId s : found_)
+    if (selectors_[s.row()].owned > 0) use(s);
 }
 
 /// A watched set is matched by the selector from now on, or no longer.
@@ -132,14 +164,12 @@ void Counts::link(PodSelectorId selector, LabelSetId set, int by) {
 
 void Counts::watch(LabelSetId id) {
   if (++sets_[id.row()].constraints > 1) return;
-  index_.selectors_of(id, found_);
-  for (const PodSelectorId s : found_) link(s, id, 1);
+  each_owned_of(id, [&](PodSelectorId s) { link(s, id, 1); });
 }
 
 void Counts::unwatch(LabelSetId id) {
   if (--sets_[id.row()].constraints > 0) return;
-  index_.selectors_of(id, found_);
-  for (const PodSelectorId s : found_) link(s, id, -1);
+  each_owned_of(id, [&](PodSelectorId s) { link(s, id, -1); });
 }
 
 // ---- rows ---------------------------------------------------------------------------------------------------------
@@ -223,15 +253,12 @@ void Counts::define(PodSelectorId id, const PodSelector& selector) {
   Selector& s = grown(selectors_, id.row());
   for (const NodeCount& c : s.pods) digest_ -= cell({id, LabelKeyId::none()}, c);
   s.pods = {};
-  s.watchers = {};
   s.steps_before += s.steps.size() + 1;
   s.steps = {};
   index_.define(id, selector);
   index_.sets_of(id, found_sets_);
   tally(s, found_sets_);
   for (const NodeCount& c : s.pods) digest_ += cell({id, LabelKeyId::none()}, c);
-  for (const LabelSetId set : found_sets_)
-    if (sets_[set.row()].constraints > 0) s.watchers.push_back(set);
 }
 
 std::span<const NodeId> Counts::define(NamespaceId id, const NamespaceLabels& labels) {
@@ -247,7 +274,7 @@ std::span<const NodeId> Counts::define(NamespaceId id, const NamespaceLabels& la
   index_.define(id, labels);
   const auto change = [&](PodSelectorId s, LabelSetId set, int by) {
     for (std::uint32_t p = sets_[set.row()].first; p != kNoPod; p = pods_[p].next) step(s, pods_[p].node, by);
-    if (sets_[set.row()].constraints > 0) link(s, set, by);
+    if (sets_[set.row()].constraints > 0 && selectors_[s.row()].owned > 0) link(s, set, by);
   };
   auto it = before.begin();
   for (const PodSelectorId s : index_.selecting_namespaces())
@@ -294,6 +321,7 @@ std::span<const NodeId> Counts::count(MemberId member, LabelSetId labels, const 
     by > 0 ? enter(member, labels, node) : leave(member);
     index_.selectors_of(labels, found_);
     for (const PodSelectorId s : found_) step(s, node, by);
+    work_ += found_.size();
   }
   each_own_term(constraint, [&](const OwnTerm& term) { count_owner(term, node, by); });
   return flipped_;

@@ -54,6 +54,9 @@ class Counts : public KeptAway, public Drawn {
   std::uint32_t pods(PodSelectorId id, NodeId node) const;
   /// Placed pods that have the term.
   std::uint32_t owners(const PodTerm& term, NodeId node) const;
+  /// What counting has cost since the state was made: counts that were changed, by pods that were placed or taken off,
+  /// and sets whose domains followed; each takes about 130 ns.
+  std::uint64_t work() const { return work_; }
   /// Fingerprint of all counts.
   std::uint64_t digest() const { return digest_; }
 
@@ -124,7 +127,8 @@ class Counts : public KeptAway, public Drawn {
     std::vector<ConstraintId> constraints;  ///< that have one of them, ascending
     NodeCounts pods;
     std::vector<Owners> owners;        ///< by topology label and weight
-    std::vector<LabelSetId> watchers;  ///< watched sets that it matches, ascending
+    std::uint32_t owned = 0;           ///< terms of placed pods
+    std::vector<LabelSetId> watchers;  ///< watched sets that it matches, ascending; none while nothing is owned
     std::vector<Step> steps;
     std::uint64_t steps_before = 0;
   };
@@ -155,6 +159,10 @@ class Counts : public KeptAway, public Drawn {
   void watch(LabelSetId id);
   void unwatch(LabelSetId id);
   void link(PodSelectorId selector, LabelSetId set, int by);
+  template <class Use>
+  void each_owned_of(LabelSetId set, Use&& use);
+  void begin_owned(PodSelectorId id);
+  void end_owned(PodSelectorId id);
   void tally(Selector& selector, std::span<const LabelSetId> sets);
   std::uint64_t cell(const OwnTerm& term, const NodeCount& count) const;
   void put(NodeCounts& counts, const OwnTerm& term, NodeId node, std::int64_t by);
@@ -166,7 +174,9 @@ class Counts : public KeptAway, public Drawn {
   std::vector<Pod> pods_;  ///< by member
   std::uint32_t placed_ = 0;
   std::vector<std::uint32_t> owned_at_;  ///< by node, of terms that its pods own: one without has nothing to move
+  std::vector<PodSelectorId> owned_;     ///< selectors of terms that placed pods have, ascending
   std::uint64_t digest_ = 0;
+  std::uint64_t work_ = 0;
   std::vector<NodeId> flipped_;
   std::vector<PodSelectorId> found_;  ///< scratch
   std::vector<LabelSetId> found_sets_;

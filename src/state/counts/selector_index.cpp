@@ -143,14 +143,11 @@ void SelectorIndex::rebuild() {
 
 // ---- questions ----------------------------------------------------------------------------------------------------
 
-void SelectorIndex::selectors_of(LabelSetId id, std::vector<PodSelectorId>& out) const {
-  out.clear();
-  const LabelSet& set = sets_[id.row()];
+/// The lists that may hold a selector which matches the set.
+template <class Use>
+void SelectorIndex::each_list_about(const LabelSet& set, Use&& use) const {
   const auto look_at = [&](std::uint64_t key) {
-    const auto found = selectors_at_.find(key);
-    if (found == selectors_at_.end()) return;
-    for (const PodSelectorId s : found->second)
-      if (matches(selectors_[s.row()], set)) out.push_back(s);
+    if (const auto found = selectors_at_.find(key); found != selectors_at_.end()) use(found->second);
   };
   if (set.ns.is_none() || selectors_at_.empty()) return;
   for (const NamespaceId ns : {set.ns, NamespaceId::none()}) {
@@ -161,6 +158,21 @@ void SelectorIndex::selectors_of(LabelSetId id, std::vector<PodSelectorId>& out)
     }
     look_at(in_list(ns));
   }
+}
+
+void SelectorIndex::selectors_of(LabelSetId id, std::vector<PodSelectorId>& out) const {
+  out.clear();
+  const LabelSet& set = sets_[id.row()];
+  each_list_about(set, [&](const std::vector<PodSelectorId>& selectors) {
+    for (const PodSelectorId s : selectors)
+      if (matches(selectors_[s.row()], set)) out.push_back(s);
+  });
+}
+
+std::size_t SelectorIndex::listed_about(LabelSetId id) const {
+  std::size_t count = 0;
+  each_list_about(sets_[id.row()], [&](const std::vector<PodSelectorId>& selectors) { count += selectors.size(); });
+  return count;
 }
 
 BitSet SelectorIndex::bits_of(const LabelExpression& e) const {

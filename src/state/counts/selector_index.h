@@ -54,6 +54,8 @@ class SelectorIndex {
   bool matches(PodSelectorId selector, LabelSetId set) const;
   /// Replaces `out` by the selectors that match the set.
   void selectors_of(LabelSetId set, std::vector<PodSelectorId>& out) const;
+  /// Selectors that are compared with the set to find those that match it, and what finding them costs.
+  std::size_t listed_about(LabelSetId set) const;
   /// Replaces `out` by the sets that the selector matches, ascending.
   void sets_of(PodSelectorId selector, std::vector<LabelSetId>& out) const;
   /// Whether a selector with these expressions chooses the namespace.
@@ -95,6 +97,8 @@ class SelectorIndex {
   std::size_t sets_in_namespaces(const PodSelector& selector) const;
   template <class Use>
   void each_set_at(const PodSelector& selector, const Place& place, Use&& use) const;
+  template <class Use>
+  void each_list_about(const LabelSet& set, Use&& use) const;
   void list(LabelSetId id, bool is_in);
   void list(PodSelectorId id, bool is_in);
   BitSet bits_of(const LabelExpression& expression) const;

@@ -316,6 +316,32 @@ TEST(CostlyTurns, AJobBehindManyGangsIsDecidedWithTheFirstOfThem) {
   EXPECT_EQ(plan.look_again_at, Millis::max());
 }
 
+/// Gangs of six kinds, of which five find a place on the free halves of nodes: what they cost is mostly that each member
+/// is counted by each selector that means it.
+TEST(CostlyTurns, OfGangsAreTheCountsThatTheirMembersChange) {
+  constexpr std::uint32_t kGangs = 3;
+  for (const std::uint32_t selectors : {0u, 60'000u}) {
+    State s = with_gangs(0);
+    tell(s, LabelSetDefined{LabelSetId(0u), {.ns = NamespaceId(0u), .labels = {}}});
+    for (std::uint32_t row = 0; row < selectors; ++row)
+      tell(s, PodSelectorDefined{PodSelectorId(row), {.namespaces = {NamespaceId(0u)}}});
+    for (std::uint32_t g = 0; g < kGangs; ++g) {
+      Workload gang = workload(20 + g, 100 + (kMembers + 1) * g, kMembers + 1, kHalfOfANode);
+      for (std::uint32_t m = 0; m <= kMembers; ++m) {
+        const DemandId demand(30 + (kMembers + 1) * g + m);
+        const ResourceAmount cores{resource::kCpu, (kMembers + 1) * g + m + 1};
+        tell(s, DemandDefined{demand, {.amounts = {cores}, .devices = {4, MilliGpu(1000), MiB(0)}}});
+        gang.members[m].demand = demand;
+        gang.members[m].labels = LabelSetId(0u);
+      }
+      tell(s, Submitted{std::move(gang)});
+    }
+    Engine engine(*builtin_profile("ashlar"));
+    engine.limit_costly({500'000, 0});
+    EXPECT_EQ(judged_in(engine.decide(s, s.now())).size(), selectors == 0 ? kGangs : 1u);
+  }
+}
+
 /// Many tenants that search in vain have together no more than five of them would have.
 TEST(CostlyTurns, WhatEachTenantMayAlwaysSpendIsLessWhereManyDo) {
   const auto searches = [](std::uint32_t tenants) {

@@ -184,6 +184,27 @@ TEST(Looks, OfMembersThatArePlacedOneByOneEndAtALimit) {
   EXPECT_GT(outcome.limit->numbers[0], 1'000'000);
 }
 
+/// Each member that is put on a node, or taken off, is counted by each selector that means it.
+TEST(Looks, OfMembersThatManySelectorsMeanEndAtTheLimitSooner) {
+  constexpr std::uint32_t kSelectors = 60'000;
+  Looks w;
+  tell(w.s, LabelSetDefined{LabelSetId(0u), {.ns = NamespaceId(0u), .labels = {}}});
+  for (std::uint32_t row = 0; row < kSelectors; ++row)
+    tell(w.s, PodSelectorDefined{PodSelectorId(row), {.namespaces = {NamespaceId(0u)}}});
+  w.see_nodes(5);
+  Workload gang = workload(0, 0, 36, w.kind(0, 1, 1));
+  gang.members_min = 35;
+  for (std::uint32_t m = 0; m < 36; ++m) gang.members[m].labels = LabelSetId(0u);
+  for (std::uint32_t m = 30; m < 36; ++m) gang.members[m].demand = w.kind(1, 1, 4);
+  tell(w.s, Submitted{gang});
+  const std::uint64_t before = w.s.cluster().counts().work();
+  const PlacementOutcome outcome = w.place();
+  EXPECT_FALSE(outcome.is_placed);
+  ASSERT_TRUE(outcome.limit.has_value());
+  EXPECT_EQ(outcome.limit->subject, kLimitOfLooks);
+  EXPECT_LT(w.s.cluster().counts().work() - before, 150 * std::uint64_t{kSelectors}) << "each on a node twice, and off";
+}
+
 /// A search for a gang of several kinds that finds no place.
 TEST(Looks, OfADecisionAreForEachKindAtEachNode) {
   constexpr std::uint32_t kNodes = 500, kKinds = 5;

@@ -126,7 +126,20 @@ TEST(Client, AnswersLongerThanTheLimitAreRefused) {
   auto client = Client::create({.base_url = chatty.url(), .body_bytes_max = 1000});
   Result<Response> answer = ask(**client, {.path = "/"});
   ASSERT_FALSE(answer.ok());
-  EXPECT_EQ(answer.error().kind, Error::Kind::kInvalid);
+  EXPECT_EQ(answer.error().kind, Error::Kind::kTooLong);
+}
+
+TEST(Client, ARequestMayWantAShorterAnswerThanTheClientButNoLonger) {
+  Loopback chatty(
+      [](Wire& wire) { wire.say("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n" + std::string(500, 'x')); });
+  const auto is_read = [&](std::size_t client_max, std::size_t request_max) {
+    auto client = Client::create({.base_url = chatty.url(), .body_bytes_max = client_max});
+    return ask(**client, {.path = "/", .body_bytes_max = request_max}).ok();
+  };
+  EXPECT_TRUE(is_read(1000, 500));
+  EXPECT_FALSE(is_read(1000, 499));
+  EXPECT_FALSE(is_read(499, 1000));
+  EXPECT_TRUE(is_read(500, 0));
 }
 
 TEST(Client, CancelledRequestsNeverCallBack) {

@@ -122,11 +122,11 @@ TEST(Wire, WhatWentWrongIsToldWithTheRequest) {
   const Case cases[] = {
       {answered("200 OK", "01234567890"),
        {.path = "/p"},
-       Error::Kind::kInvalid,
+       Error::Kind::kTooLong,
        "the answer to /p is longer than 10 bytes"},
       {answered("500 No", "01234567890"),
        {.path = "/p"},
-       Error::Kind::kInvalid,
+       Error::Kind::kTooLong,
        "the answer to /p is longer than 10 bytes"},
       {"", {.method = Method::kDelete, .path = "/p"}, Error::Kind::kUnavailable, "DELETE /p: Empty reply from server"},
       {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx",

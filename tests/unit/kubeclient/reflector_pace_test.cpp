@@ -108,6 +108,58 @@ TEST_F(Paced, AListMayHaveAHundredPagesWithoutAnObjectOneAfterAnotherAndNoMore) 
   EXPECT_EQ(log, (Asked{"!", "+a3", "=", "!"})) << "the last is the watch";
 }
 
+/// A page whose body has this many bytes.
+Step page_of(std::size_t bytes, const std::string& token = "") {
+  Step step = list(5, "", token);
+  step.body.append(bytes - step.body.size(), ' ');
+  return step;
+}
+
+/// The numbers of objects that were asked for.
+std::vector<std::string> limits_in(const Asked& requests) {
+  std::vector<std::string> limits;
+  for (const std::string& line : requests) {
+    const std::size_t at = line.find("limit=");
+    if (at != std::string::npos) limits.push_back(line.substr(at + 6, line.find_first_of("& ", at) - at - 6));
+  }
+  return limits;
+}
+
+TEST_F(Paced, APageThatIsTooLongIsAskedForAgainWithFewerObjects) {
+  open({page_of(1001), page_of(1001), page_of(1000, "x"), page_of(251, "y"), page_of(250, "z"), page_of(250, "u"),
+        page_of(1001), page_of(250)});
+  Reflector<Namespace> reflector = follow({.page_items = 20, .page_bytes_max = 1000});
+  reflector.start();
+  settle();
+  const Asked requests = asked_in_full();
+  EXPECT_EQ(limits_in(requests), (Asked{"20", "2", "1", "1", "1", "2", "4", "1"}));
+  EXPECT_NE(requests.at(7).find("limit=1&continue=u"), std::string::npos) << "the same page: " << requests.at(7);
+  EXPECT_TRUE(reflector.is_synced());
+  EXPECT_EQ(errors, Asked{"/api/v1/namespaces: HTTP 500: no"}) << "the watch's";
+}
+
+TEST_F(Paced, APageOfOneObjectThatIsTooLongFailsTheListWhichBeginsAnewWithWholePages) {
+  open({page_of(1001), page_of(1001), page_of(1000)});
+  Reflector<Namespace> reflector = follow({.page_items = 8, .page_bytes_max = 1000});
+  reflector.start();
+  settle();
+  EXPECT_EQ(limits_in(asked_in_full()), (Asked{"8", "1"}));
+  EXPECT_EQ(errors, Asked{"/api/v1/namespaces: the answer to /api/v1/namespaces?limit=1 is longer than 1000 bytes"});
+  EXPECT_EQ(reflector.counters().errors, 1u);
+  EXPECT_FALSE(reflector.is_synced());
+  expect_next_in(jittered(100));
+  EXPECT_EQ(limits_in(asked_in_full()), Asked{"8"});
+  EXPECT_TRUE(reflector.is_synced());
+}
+
+TEST_F(Paced, AListInOneAnswerIsReadWhateverItsLength) {
+  open({page_of(5000)});
+  Reflector<Namespace> reflector = follow({.page_items = 0, .page_bytes_max = 1000});
+  reflector.start();
+  settle();
+  EXPECT_TRUE(reflector.is_synced());
+}
+
 TEST_F(Paced, WhereNothingMayBeReadItIsAskedSeldom) {
   for (const char* head : {"403 No", "404 No", "406 No"}) {
     SCOPED_TRACE(head);

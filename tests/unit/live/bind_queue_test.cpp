@@ -454,6 +454,10 @@ TEST_F(Bindings, NothingIsAbandonedUnlessANewNamespaceWaits) {
   EXPECT_EQ(queue.to_abandon(now), std::nullopt);
   queue.push("new", ticket(2));
   EXPECT_NE(queue.to_abandon(now), std::nullopt);
+  ASSERT_EQ(send(1), 1u);
+  ASSERT_EQ(send(2), 2u);
+  queue.push("new", ticket(3));
+  EXPECT_EQ(queue.to_abandon(now), std::nullopt) << "one of it is under way, and may be answered";
 }
 
 TEST_F(Bindings, WhatIsOverdueTakesNoPlaceInTheWindow) {
@@ -966,8 +970,10 @@ TEST_F(Bindings, WhatNewNamespacesSendAgainIsWithinTheirLimits) {
   EXPECT_FALSE(queue.may_send_again("new1")) << "it has its share";
   while (request < BindQueue::kNewInAllMax) {
     EXPECT_TRUE(queue.may_send_again("new3"));
+    EXPECT_TRUE(queue.may_send_again("never heard of"));
     queue.note_sent(++request, "new2", now);
   }
+  EXPECT_FALSE(queue.may_send_again("never heard of"));
   EXPECT_FALSE(queue.may_send_again("new3")) << "together they have theirs";
 }
 
@@ -1004,14 +1010,15 @@ TEST_F(Bindings, AQuarterOfAFailureIsRemembered) {
   EXPECT_FALSE(answer(false));
 }
 
-TEST_F(Bindings, ANamespaceOfWhichNothingIsKnownOrWaitsMaySendAgain) {
+TEST_F(Bindings, ANamespaceOfWhichNothingIsKnownOrWaitsSendsAgainIfANewOneMay) {
+  EXPECT_TRUE(queue.may_send_again("forgotten"));
   for (const char* ns : {"new1", "new2"})
     for (PodSlot slot = 0; slot < BindQueue::kNewShare; ++slot) queue.push(ns, ticket(slot));
   std::uint64_t request = 0;
   while (send(++request) != kNoPod) {
   }
   ASSERT_EQ(request - 1, BindQueue::kNewInAllMax);
-  EXPECT_TRUE(queue.may_send_again("forgotten"));
+  EXPECT_FALSE(queue.may_send_again("forgotten"));
 }
 
 TEST_F(Bindings, NothingIsAbandonedForASilentNamespaceThatWaits) {

@@ -138,6 +138,8 @@ TEST_F(Read, WhatCannotBeAnsweredIsSaidWithItsStatus) {
   says(standby_answer(""), 503, "Standby", "there is no leader at the moment");
   says(standby_answer("a_1"), 503, "Standby", "this replica is on standby; a_1 is the leader");
   says(not_ready_answer(), 503, "NotReady", "the caches are not synced yet; ask again in a few seconds");
+  says(not_ready_answer("pods cannot be listed: HTTP 403: no"), 503, "NotReady",
+       "the caches are not synced yet; pods cannot be listed: HTTP 403: no");
   says(ask_why(""), 400, "Invalid", "the query parameter is missing: ?name=NAMESPACE/NAME");
   says(ask_why("x"), 404, "NotFound",
        "no pod or gang x known to Ashlar; pods of other schedulers are known only once bound, and no pod after it has "

@@ -346,6 +346,9 @@ TEST_F(LiveLease, AQuestionBeforeTheCachesAreFilledIsToldSo) {
   for (const char* path : {"/api/v1/queue", "/api/v1/nodes", "/api/v1/why?name=p"})
     EXPECT_TRUE(until([&] { return answer_to(path).find("the caches are not synced yet") != std::string::npos; }))
         << path;
+  EXPECT_TRUE(until([&] {
+    return answer_to("/api/v1/queue").find("pods cannot be listed: HTTP 503") != std::string::npos;
+  })) << answer_to("/api/v1/queue");
   EXPECT_EQ(answer_to("/readyz"), "503 caches are not synced\n");
   EXPECT_NE(answer_to("/metrics").find("ashlar_ready 0\n"), std::string::npos);
   EXPECT_EQ(answer_to("/metrics").find("ashlar_nodes"), std::string::npos)

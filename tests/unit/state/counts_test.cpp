@@ -367,6 +367,55 @@ TEST_F(CountsTest, ASelectorLooksAtLabelSetsThatHaveItsLabelsOnly) {
   EXPECT_LE(counts().index().compared_count() - before, 1u);
 }
 
+/// Preferred terms of pods that only wait concern nobody yet: with many of them each new set of rules is cheap.
+TEST_F(CountsTest, NewRulesLookAtTermsOfPlacedPodsOnly) {
+  constexpr std::uint32_t kTerms = 1000;
+  Constraint many;
+  for (std::uint32_t i = 0; i < kTerms; ++i) {
+    select(10 + i, pods_of({kHere}, {{kApp, Op::kNotIn, {LabelId(1000 + i)}, 0}}));
+    many.prefers_pods.push_back({.selector = PodSelectorId(10 + i), .topology = kZoneLabel, .weight = -1});
+  }
+  tell(s, ConstraintDefined{ConstraintId(10u), many});
+  Constraint seen_as_batch;
+  seen_as_batch.seen_as = LabelSetId(2u);
+  const auto looked_at_for = [&](std::uint32_t row) {
+    const std::uint64_t before = counts().index().compared_count();
+    tell(s, ConstraintDefined{ConstraintId(row), seen_as_batch});
+    return counts().index().compared_count() - before;
+  };
+  EXPECT_LE(looked_at_for(11), 1u);
+  const MemberId owner = run(2, 0, ConstraintId(10u));
+  tell(s, ConstraintDefined{ConstraintId(11u), {}});
+  EXPECT_EQ(looked_at_for(11), kTerms);
+  ASSERT_EQ(counts().drawn_to(LabelSetId(2u)).size(), 1u);
+  EXPECT_EQ(counts().drawn_to(LabelSetId(2u))[0].weight, -static_cast<std::int64_t>(kTerms));
+  tell(s, ConstraintDefined{ConstraintId(12u), seen_as_batch});
+  tell(s, MemberGone{owner});
+  EXPECT_TRUE(counts().drawn_to(LabelSetId(2u)).empty());
+  EXPECT_LE(looked_at_for(13), 1u);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, ItsWorkIsTheCountsAndTheSetsThatAPlacedPodChanges) {
+  const auto work_of = [&](auto&& change) {
+    const std::uint64_t before = counts().work();
+    change();
+    return counts().work() - before;
+  };
+  select(1, pods_of({kHere}, {}));
+  MemberId web;
+  EXPECT_EQ(work_of([&] { web = run(0, 0); }), 2u) << "both selectors";
+  EXPECT_EQ(work_of([&] { run(2, 0); }), 1u);
+  EXPECT_EQ(work_of([&] { run(3, 0); }), 0u) << "in another namespace";
+  EXPECT_EQ(work_of([&] { tell(s, MemberGone{web}); }), 2u);
+  Constraint seen_as_back;
+  seen_as_back.seen_as = LabelSetId(1u);
+  tell(s, ConstraintDefined{ConstraintId(4u), seen_as_back});
+  MemberId loner;
+  EXPECT_EQ(work_of([&] { loner = run(2, 0, kLoner); }), 3u) << "and both sets that its term keeps away";
+  EXPECT_EQ(work_of([&] { tell(s, MemberGone{loner}); }), 3u);
+}
+
 TEST_F(CountsTest, WhoSharesADomainWithManyTermsIsAskedOnce) {
   for (std::uint32_t i = 0; i < 50; ++i) {
     select(10 + i, pods_of({kHere}, {is_in(kApp, {kWeb}), {kTier, Op::kNotIn, {LabelId(900 + i)}, 0}}));
