@@ -45,6 +45,12 @@ std::string size_text(const Field& field, std::string_view limited) {
          std::to_string(kEntryBytes) + " more than its length)";
 }
 
+std::size_t terms_about_pods(const PodRules& rules) {
+  return rules.required_anti_affinity.size() + rules.preferred_anti_affinity.size() +
+         rules.required_pod_affinity.size() + rules.preferred_pod_affinity.size() + rules.spread.size() +
+         rules.preferred_spread.size();
+}
+
 void note_too_large(PodBuilder& builder, const std::string& text) {
   if (builder.rules.too_large.empty()) builder.rules.too_large = text;
 }
@@ -85,10 +91,15 @@ void limit_rules(PodBuilder& builder) {
   };
   std::size_t sum = 0;
   for (const Field& field : fields) sum += field.bytes;
-  if (sum <= kPodBytesMax) return;
+  const std::size_t terms = terms_about_pods(rules);
+  if (sum <= kPodBytesMax && terms <= kPodTermsMax) return;
   const auto smaller = [](const Field& a, const Field& b) { return a.bytes < b.bytes; };
-  const std::string text = size_text(*std::max_element(std::begin(fields), std::end(fields), smaller),
-                                     "a pod's selectors, affinity, tolerations and host ports");
+  const std::string text =
+      sum <= kPodBytesMax ? "spec has " + std::to_string(terms) +
+                                " terms of pod affinity, anti-affinity and topology spread; the limit of a pod is " +
+                                std::to_string(kPodTermsMax)
+                          : size_text(*std::max_element(std::begin(fields), std::end(fields), smaller),
+                                      "a pod's selectors, affinity, tolerations and host ports");
   PodRules kept;
   kept.unsupported = rules.unsupported;
   kept.unknown_fields = std::move(rules.unknown_fields);
@@ -98,7 +109,7 @@ void limit_rules(PodBuilder& builder) {
     return note_too_large(builder, text);
   }
   const std::size_t of_ports = fields[3].bytes, of_others = Size::of(rules.required_anti_affinity);
-  if (of_others > kPodBytesMax / 2) {
+  if (of_others > kPodBytesMax / 2 || rules.required_anti_affinity.size() > kPodTermsMax) {
     kept.required_anti_affinity = against_everything(rules.required_anti_affinity);
     if (kept.required_anti_affinity.size() == kTopologyKeysMax) close(builder, text);
   } else {

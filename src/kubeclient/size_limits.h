@@ -12,6 +12,9 @@ namespace ashlar::kube {
 /// kEntryBytes more. A node affinity that lists 1,000 host names of 40 characters is within it.
 inline constexpr std::size_t kPodBytesMax = 64u << 10;  // for tests
 inline constexpr std::size_t kEntryBytes = 16;          // for tests
+/// Terms of affinity and anti-affinity of pods and of topology spread, required and preferred together: each is counted
+/// for all pods that it means, those of other tenants too.
+inline constexpr std::size_t kPodTermsMax = 64;  // for tests
 /// Names of extended resources that a pod requests: twice what Ashlar tracks in a whole cluster.
 inline constexpr std::size_t kPodResourcesMax = 128;  // for tests
 

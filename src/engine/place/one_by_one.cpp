@@ -25,13 +25,7 @@ constexpr std::size_t kDomainsTriedMax = 64;
 std::size_t selectors_about(const State& state, LabelSetId labels) {
   if (labels.is_none()) return 0;
   const SelectorIndex& index = state.cluster().counts().index();
-  const NamespaceId ns = index.label_set(labels).ns;
-  std::size_t count = 0;
-  for (std::size_t row = 0; row < index.selector_rows(); ++row) {
-    const PodSelector& selector = index.selector(PodSelectorId(row));
-    if (selector.selects_namespaces || std::ranges::binary_search(selector.namespaces, ns)) ++count;
-  }
-  return count;
+  return index.about(index.label_set(labels).ns);
 }
 
 void OneByOne::place(const Kind& kind, FitTable& table, NodeId node) {

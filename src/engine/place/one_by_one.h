@@ -19,7 +19,7 @@ inline bool opens_with_pods(const Constraint& constraint) {
 }
 
 /// How many selectors of rules about pods may mean a pod with these labels: each time that it is placed, or taken off,
-/// it is compared with them. Cost: O(selectors).
+/// it is compared with them.
 std::size_t selectors_about(const State& state, LabelSetId labels);
 
 class OneByOne {

@@ -321,7 +321,7 @@ std::span<const NodeId> Counts::count(MemberId member, LabelSetId labels, const 
     by > 0 ? enter(member, labels, node) : leave(member);
     index_.selectors_of(labels, found_);
     for (const PodSelectorId s : found_) step(s, node, by);
-    work_ += found_.size();
+    work_ += found_.size() + index_.about(index_.label_set(labels).ns) / kComparedOfACount;
   }
   each_own_term(constraint, [&](const OwnTerm& term) { count_owner(term, node, by); });
   return flipped_;

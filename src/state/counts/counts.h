@@ -55,7 +55,8 @@ class Counts : public KeptAway, public Drawn {
   /// Placed pods that have the term.
   std::uint32_t owners(const PodTerm& term, NodeId node) const;
   /// What counting has cost since the state was made: counts that were changed, by pods that were placed or taken off,
-  /// and sets whose domains followed; each takes about 130 ns.
+  /// and sets whose domains followed; each takes about 130 ns, and to compare a pod with kComparedOfACount selectors as
+  /// much.
   std::uint64_t work() const { return work_; }
   /// Fingerprint of all counts.
   std::uint64_t digest() const { return digest_; }
@@ -93,6 +94,7 @@ class Counts : public KeptAway, public Drawn {
 
  private:
   friend struct StateFields;
+  static constexpr std::size_t kComparedOfACount = 4;
   static constexpr std::size_t kStepsMax = 128;  ///< of a selector; older ones are forgotten
   static constexpr std::uint32_t kNoPod = UINT32_MAX;
 

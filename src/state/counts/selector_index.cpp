@@ -98,10 +98,19 @@ void SelectorIndex::each_list(const PodSelector& s, const Place& place, Use&& us
   for (const NamespaceId ns : s.namespaces) in(ns);
 }
 
+void SelectorIndex::count_about(const PodSelector& s, int by) {
+  if (s.selects_namespaces) {
+    by_namespace_labels_ += static_cast<std::size_t>(by);
+    return;
+  }
+  for (const NamespaceId ns : s.namespaces) grown(naming_, ns.row()) += static_cast<std::uint32_t>(by);
+}
+
 void SelectorIndex::list(PodSelectorId id, bool is_in) {
   const PodSelector& s = selectors_[id.row()];
   if (is_in) grown(places_, id.row()) = place_of(s);
   const Place& place = places_[id.row()];
+  count_about(s, is_in ? 1 : -1);
   if (place.by != Place::By::kNothing && depends_on_labels(s)) put_in(selecting_namespaces_, id, is_in);
   each_list(s, place, [&](std::uint64_t key) {
     const auto found = selectors_at_.find(key);

@@ -54,8 +54,13 @@ class SelectorIndex {
   bool matches(PodSelectorId selector, LabelSetId set) const;
   /// Replaces `out` by the selectors that match the set.
   void selectors_of(LabelSetId set, std::vector<PodSelectorId>& out) const;
-  /// Selectors that are compared with the set to find those that match it, and what finding them costs.
+  /// Selectors that are compared with the set to find those that match it.
   std::size_t listed_about(LabelSetId set) const;
+  /// Selectors that may match sets of that namespace: those that name it, or choose namespaces by their labels. At most
+  /// as many are compared with one of its sets, which depends on the order in which rows were defined; this does not.
+  std::size_t about(NamespaceId ns) const {
+    return by_namespace_labels_ + (ns.row() < naming_.size() ? naming_[ns.row()] : 0);
+  }
   /// Replaces `out` by the sets that the selector matches, ascending.
   void sets_of(PodSelectorId selector, std::vector<LabelSetId>& out) const;
   /// Whether a selector with these expressions chooses the namespace.
@@ -101,6 +106,7 @@ class SelectorIndex {
   void each_list_about(const LabelSet& set, Use&& use) const;
   void list(LabelSetId id, bool is_in);
   void list(PodSelectorId id, bool is_in);
+  void count_about(const PodSelector& selector, int by);
   BitSet bits_of(const LabelExpression& expression) const;
   BitSet bits_of_namespaces(const PodSelector& selector) const;
 
@@ -114,6 +120,8 @@ class SelectorIndex {
   std::size_t live_sets_ = 0;
   std::unordered_map<std::uint64_t, std::vector<PodSelectorId>> selectors_at_;  ///< by in_list()
   std::vector<PodSelectorId> selecting_namespaces_;
+  std::size_t by_namespace_labels_ = 0;  ///< selectors that choose namespaces by their labels alone
+  std::vector<std::uint32_t> naming_;    ///< other selectors, by namespace
   mutable std::uint64_t compared_ = 0;
 };
 

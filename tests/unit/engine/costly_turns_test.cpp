@@ -732,5 +732,34 @@ TEST(CostlyTurns, AreAwaitedInSilenceWhereNoVerdictsAreAskedFor) {
   EXPECT_EQ(engine.put_off_count(), 2u);
 }
 
+/// What was counted before the search is not charged to it.
+TEST(CostlyTurns, OfGangsAreNotTheCountsOfWhatCameBefore) {
+  State s = with_gangs(0);
+  tell(s, LabelSetDefined{LabelSetId(0u), {.ns = NamespaceId(0u), .labels = {}}});
+  for (std::uint32_t row = 0; row < 2'000; ++row)
+    tell(s, PodSelectorDefined{PodSelectorId(row), {.namespaces = {NamespaceId(0u)}}});
+  for (std::uint32_t times = 0; times < 100; ++times) {
+    Workload before = workload(50, 90, 1, kNoDevices);
+    before.members[0].labels = LabelSetId(0u);
+    tell(s, Submitted{before});
+    tell(s, Bound{MemberId(90u), NodeId(0u), {}});
+    tell(s, Ended{JobId(50u)});
+  }
+  ASSERT_GE(s.cluster().counts().work(), 400'000u);
+  for (std::uint32_t g = 0; g < 3; ++g) {
+    Workload gang = workload(20 + g, 100 + (kMembers + 1) * g, kMembers + 1, kHalfOfANode);
+    for (std::uint32_t m = 0; m <= kMembers; ++m) {
+      const DemandId demand(30 + (kMembers + 1) * g + m);
+      const ResourceAmount cores{resource::kCpu, (kMembers + 1) * g + m + 1};
+      tell(s, DemandDefined{demand, {.amounts = {cores}, .devices = {4, MilliGpu(1000), MiB(0)}}});
+      gang.members[m].demand = demand;
+    }
+    tell(s, Submitted{std::move(gang)});
+  }
+  Engine engine(*builtin_profile("ashlar"));
+  engine.limit_costly({500'000, 0});
+  EXPECT_EQ(judged_in(engine.decide(s, s.now())).size(), 3u);
+}
+
 }  // namespace
 }  // namespace ashlar

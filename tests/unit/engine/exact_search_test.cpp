@@ -71,7 +71,7 @@ class ExactSearch : public ::testing::Test {
   bool is_placed = false;
   std::optional<Reason> limit;
   /// By the search alone, of which that many steps may be taken.
-  bool is_found(const Scope& hard, std::uint32_t steps) {
+  bool is_found(const Scope& hard, std::uint32_t steps, std::size_t selectors = 0) {
     const Profile profile = *builtin_profile("ashlar");
     FitTables tables(profile);
     Trial trial(s);
@@ -79,7 +79,7 @@ class ExactSearch : public ::testing::Test {
     std::vector<OneByOne::OwnRun> runs;
     for (const auto& run : runs_of(s, JobId(0u), UINT32_MAX)) runs.push_back({run});
     const PlacementContext context{trial, tables, profile, draws};
-    return OneByOne(context, hard).search(runs, 0, steps);
+    return OneByOne(context, hard).search(runs, selectors, steps);
   }
 };
 
@@ -118,6 +118,16 @@ TEST_F(ExactSearch, InADomainLooksAtNoOtherNodes) {
   }
   submit(4, 0);
   EXPECT_TRUE(is_found({LevelId(0u), DomainId(0u)}, 4));
+}
+
+TEST_F(ExactSearch, TakesAStepMoreForAMemberWhereManySelectorsMeanIt) {
+  submit(4, 0);  // nine steps for looks at nodes: see above
+  EXPECT_TRUE(is_found({}, 4 + 9, 127));
+  EXPECT_FALSE(is_found({}, 4 + 9, 128));
+  EXPECT_FALSE(is_found({}, 2 * 4 + 8, 128));
+  EXPECT_TRUE(is_found({}, 2 * 4 + 9, 128));
+  EXPECT_TRUE(is_found({}, 2 * 4 + 9, 255));
+  EXPECT_FALSE(is_found({}, 2 * 4 + 9, 256));
 }
 
 }  // namespace

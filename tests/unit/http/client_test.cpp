@@ -138,6 +138,7 @@ TEST(Client, ARequestMayWantAShorterAnswerThanTheClientButNoLonger) {
   };
   EXPECT_TRUE(is_read(1000, 500));
   EXPECT_FALSE(is_read(1000, 499));
+  EXPECT_FALSE(is_read(1000, 1));
   EXPECT_FALSE(is_read(499, 1000));
   EXPECT_TRUE(is_read(500, 0));
 }
@@ -414,6 +415,105 @@ TEST(Client, AnUrgentRequestWaitsForNobody) {
     (*client)->cancel(other);
   }
   for (const int fd : kept) close(fd);
+}
+
+TEST(Client, AnAnswerThatComesInPiecesIsRefusedOnceTheyAreTooLongTogether) {
+  Loopback chatty([](Wire& wire) {
+    wire.say("HTTP/1.1 200 OK\r\nContent-Length: 1500\r\n\r\n");
+    for (int piece = 0; piece < 3; ++piece) {
+      wire.say(std::string(500, 'x'));
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  });
+  const auto ask_for = [&](std::size_t bytes) {
+    auto client = Client::create({.base_url = chatty.url(), .body_bytes_max = bytes});
+    return ask(**client, {.path = "/"});
+  };
+  const Result<Response> answer = ask_for(1499);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().kind, Error::Kind::kTooLong);
+  EXPECT_TRUE(ask_for(1500).ok());
+}
+
+TEST(Client, NoMoreRequestsThanAllowedAreUnderWay) {
+  std::vector<int> kept;
+  std::atomic<int> begun{0};
+  {
+    Loopback server([&](Wire& wire, const std::string&) {
+      kept.push_back(dup(wire.fd()));  // open, and never answered
+      ++begun;
+    });
+    auto client = Client::create({.base_url = server.url(), .requests_in_flight_max = 2});
+    ASSERT_TRUE(client.ok());
+    std::vector<RequestId> silent;
+    for (int i = 0; i < 4; ++i) silent.push_back((*client)->send({.path = "/", .has_own_connection = true}, {}));
+    for (int i = 0; i < 20; ++i) (*client)->poll(Millis(10));
+    EXPECT_EQ(begun, 2);
+    for (const RequestId id : silent) (*client)->cancel(id);
+  }
+  for (const int fd : kept) close(fd);
+}
+
+/// Answers that have come together are reported one after the other.
+TEST(Client, ARequestThatAnothersAnswerCancelsNeverCallsBack) {
+  Loopback server([](Wire& wire, const std::string&) {
+    wire.say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+  });
+  const auto client = client_of(server.url());
+  int called = 0;
+  RequestId ids[2] = {};
+  for (RequestId& id : ids)
+    id = client->send({.path = "/", .has_own_connection = true}, [&](const Result<Response>&) {
+      ++called;
+      for (const RequestId other : ids) client->cancel(other);
+    });
+  for (int i = 0; i < 3; ++i) client->poll(Millis(0)), std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  for (int i = 0; i < 10; ++i) client->poll(Millis(10));
+  EXPECT_EQ(called, 1);
+  EXPECT_EQ(client->in_flight(), 0u);
+}
+
+/// Each chunk puts the end for silence off.
+TEST(Client, AStreamThatIsNotSilentLastsLongerThanItsIdleLimit) {
+  Loopback watch([](Wire& wire) {
+    wire.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < 8; ++i) {
+      wire.say(Loopback::chunk("x"));
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    }
+    wire.say(Loopback::chunk(""));
+  });
+  const auto client = client_of(watch.url());
+  std::optional<Result<Response>> end;
+  std::string text;
+  client->stream({.path = "/", .timeout = Millis(0)},
+                 {.on_chunk = [&](std::string_view bytes) { return text += bytes, true; },
+                  .on_done = [&](Result<Response> r) { end = std::move(r); }},
+                 Millis(1000));
+  while (!end) client->poll(Millis(50));
+  EXPECT_TRUE(end->ok());
+  EXPECT_EQ(text, "xxxxxxxx");
+}
+
+TEST(Client, AStreamThatAnotherCancelsHandsOverNothingMore) {
+  Loopback watch([](Wire& wire) {
+    wire.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + Loopback::chunk("x") + Loopback::chunk("y"));
+  });
+  const auto client = client_of(watch.url());
+  int called = 0;
+  RequestId ids[2] = {};
+  for (RequestId& id : ids)
+    id = client->stream({.path = "/", .timeout = Millis(0)}, {.on_chunk =
+                                                                  [&](std::string_view) {
+                                                                    ++called;
+                                                                    for (const RequestId other : ids)
+                                                                      client->cancel(other);
+                                                                    return true;
+                                                                  },
+                                                              .on_done = [&](const Result<Response>&) { ++called; }});
+  for (int i = 0; i < 3; ++i) client->poll(Millis(0)), std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  for (int i = 0; i < 10; ++i) client->poll(Millis(10));
+  EXPECT_EQ(called, 1);
 }
 
 }  // namespace

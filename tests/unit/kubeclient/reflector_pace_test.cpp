@@ -378,5 +378,96 @@ TEST_F(Paced, AWatchInAnotherEncodingThanAskedIsAnErrorThatNamesBoth) {
             "application/vnd.kubernetes.protobuf;stream=watch; a proxy before the API server may change requests");
 }
 
+TEST_F(Paced, ARefusalIsToldByItsStatusWhateverItsEncoding) {
+  const Step page{.body = std::string("k8s\0\x12\x06\x0a\x04\x12\x02", 10) + "10"};
+  open({page, refusal("500 No\r\nContent-Type: application/json"), watch("", Millis(1'000)), watch("")});
+  Reflector<Pod> pods = follow<Pod>();
+  pods.start();
+  settle();
+  EXPECT_EQ(errors, Asked{"/api/v1/pods: HTTP 500: no"});
+  EXPECT_EQ(asked(), (Asked{"list", "watch"}));
+  jitter.uniform();
+  expect_next_in(jittered(100));
+  EXPECT_EQ(asked(), (Asked{"watch", "watch"})) << "and one that does not name its encoding is followed";
+  EXPECT_EQ(errors.size(), 1u);
+}
+
+TEST_F(Paced, APageOfObjectsWithoutANameIsNotEmpty) {
+  std::vector<Step> steps;
+  for (int page = 0; page <= 100; ++page)
+    steps.push_back(list(5, R"({"metadata":{"resourceVersion":"4"}})", std::to_string(page)));
+  steps.push_back(list(5));
+  open(std::move(steps));
+  Reflector<Namespace> reflector = follow();
+  reflector.start();
+  settle();
+  EXPECT_TRUE(reflector.is_synced());
+  EXPECT_EQ(reflector.counters().bad_events, 101u);
+}
+
+TEST_F(Paced, AListIsAsOldAsItsFirstPage) {
+  open({list(5, object("a", 3, "ua"), "x"), list(9, object("b", 4, "ub"))});
+  Reflector<Namespace> reflector = follow();
+  reflector.start();
+  settle();
+  EXPECT_EQ(reflector.resource_version(), "5");
+  EXPECT_NE(asked_in_full().at(2).find("resourceVersion=5&"), std::string::npos);
+}
+
+TEST_F(Paced, WhatIsMissingFromAListIsGoneOnceAllItsObjectsHaveNamesAgain) {
+  const std::string nameless = R"({"metadata":{"resourceVersion":"4"}})";
+  open({list(5, object("a", 3, "ua")), refusal("410 Gone"), list(6, nameless), refusal("403 No"), list(7)});
+  Reflector<Namespace> reflector = follow();
+  reflector.start();
+  settle();
+  EXPECT_EQ(reflector.known_objects(), 1u) << "it may be the one without a name";
+  for (int i = 0; i < 2; ++i) jitter.uniform();
+  expect_next_in(jittered(200));
+  EXPECT_EQ(reflector.known_objects(), 0u);
+  EXPECT_NE(std::ranges::find(log, "-a"), log.end());
+}
+
+TEST_F(Paced, AListThatSucceedsEndsWhatWasRefusedBefore) {
+  std::vector<Step> steps{refusal("404 No"), list(1)};
+  for (int i = 0; i < 4; ++i) steps.push_back(refusal("500 No"));
+  open(std::move(steps));
+  Reflector<Namespace> reflector = follow();
+  reflector.start();
+  settle();
+  EXPECT_TRUE(reflector.is_path_gone());
+  expect_next_in(jittered(100));
+  EXPECT_FALSE(reflector.is_path_gone());
+  for (const int base : {200, 400, 800, 1600, 3000}) {
+    jitter.uniform();  // a watch's length
+    expect_next_in(jittered(base));
+  }
+  expect_next_in(jittered(3000));
+}
+
+TEST_F(Paced, WhoListsAgainWhenAListFailsDoesNotWait) {
+  open({refusal("500 No"), list(1), watch("")});
+  Reflector<Namespace> reflector = follow();
+  on_note = [&] {
+    if (log.size() == 1) reflector.relist();
+  };
+  reflector.start();
+  settle();
+  EXPECT_EQ(asked(), (Asked{"list", "list", "watch"}));
+  on_note = {};
+}
+
+TEST_F(Paced, WhoListsAgainWhenAListIsCompleteIsListedForOnce) {
+  open({list(1), list(2), watch("")});
+  Reflector<Namespace> reflector = follow();
+  on_note = [&] {
+    if (log.size() == 1) reflector.relist();
+  };
+  reflector.start();
+  settle();
+  EXPECT_EQ(reflector.counters().lists, 2u);
+  EXPECT_EQ(asked(), (Asked{"list", "list", "watch"}));
+  on_note = {};
+}
+
 }  // namespace
 }  // namespace ashlar::kube

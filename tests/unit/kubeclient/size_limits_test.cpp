@@ -139,6 +139,72 @@ TEST(PodLimits, HugeAntiAffinityOfABoundPodCountsAgainstEveryPod) {
   EXPECT_FALSE(bound.pod.lacks_amounts);
 }
 
+/// So many terms of each of the six kinds.
+void add_terms(pb::Pod& message, int of_each) {
+  auto& spec = *message.mutable_spec();
+  auto& affinity = *spec.mutable_affinity()->mutable_podaffinity();
+  auto& anti = *spec.mutable_affinity()->mutable_podantiaffinity();
+  for (int i = 0; i < of_each; ++i) {
+    affinity.add_requiredduringschedulingignoredduringexecution()->set_topologykey("rack");
+    affinity.add_preferredduringschedulingignoredduringexecution()->set_weight(1);
+    anti.add_requiredduringschedulingignoredduringexecution()->set_topologykey("rack");
+    anti.add_preferredduringschedulingignoredduringexecution()->set_weight(1);
+    for (const char* when : {"DoNotSchedule", "ScheduleAnyway"}) {
+      auto& spread = *spec.add_topologyspreadconstraints();
+      spread.set_topologykey("rack");
+      spread.set_maxskew(1);
+      spread.set_whenunsatisfiable(when);
+    }
+  }
+}
+
+TEST(PodLimits, OfTermsAboutPodsSixtyFourAreKept) {
+  const auto of = [](int of_each, int more) {
+    return kept([=](pb::Pod& message) {
+      add_terms(message, of_each);
+      for (int i = 0; i < more; ++i)
+        message.mutable_spec()
+            ->mutable_affinity()
+            ->mutable_podantiaffinity()
+            ->add_requiredduringschedulingignoredduringexecution()
+            ->mutable_labelselector();
+    });
+  };
+  const Kept most = of(10, 4);
+  EXPECT_TRUE(most.pod.rules->too_large.empty()) << most.pod.rules->too_large.view();
+  EXPECT_EQ(most.pod.rules->required_anti_affinity.size(), 14u);
+  const Kept beyond = of(10, 5);
+  EXPECT_EQ(beyond.pod.rules->too_large,
+            "spec has 65 terms of pod affinity, anti-affinity and topology spread; the limit of a pod is 64");
+  EXPECT_TRUE(beyond.pod.rules->required_anti_affinity.empty());
+  EXPECT_TRUE(beyond.pod.problem.empty());
+}
+
+TEST(PodLimits, OfABoundPodWithMoreTermsRequiredAntiAffinityMattersAndBeyondTheLimitItIsAgainstEveryPod) {
+  const auto of = [](int required) {
+    return kept([=](pb::Pod& message) {
+      message.mutable_spec()->set_nodename("n");
+      auto& anti = *message.mutable_spec()->mutable_affinity()->mutable_podantiaffinity();
+      for (int i = 0; i < required; ++i) {
+        auto& term = *anti.add_requiredduringschedulingignoredduringexecution();
+        term.set_topologykey("rack");
+        auto& label = *term.mutable_labelselector()->add_matchlabels();
+        label.set_key("a");
+        label.set_value(value(i));
+      }
+      for (int i = 0; i < 65; ++i) anti.add_preferredduringschedulingignoredduringexecution()->set_weight(1);
+    });
+  };
+  const Kept few = of(64);
+  EXPECT_EQ(few.pod.rules->required_anti_affinity.size(), 64u);
+  EXPECT_TRUE(few.pod.rules->preferred_anti_affinity.empty());
+  const Kept many = of(65);
+  ASSERT_EQ(many.pod.rules->required_anti_affinity.size(), 1u);
+  EXPECT_TRUE(many.pod.rules->required_anti_affinity[0].namespace_selector.present);
+  EXPECT_TRUE(many.pod.rules->too_large.empty() && many.pod.problem.empty());
+  EXPECT_FALSE(many.pod.lacks_amounts);
+}
+
 TEST(PodLimits, ABoundPodWithMoreTopologyKeysThanAreKeptClosesItsNode) {
   const Kept bound = kept([](pb::Pod& message) {
     message.mutable_spec()->set_nodename("n");

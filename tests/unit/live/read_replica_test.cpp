@@ -481,5 +481,16 @@ TEST(ReadersThatEnd, LeaveQuestionsWithoutAnAnswer) {
   EXPECT_EQ(answered, 1);
 }
 
+TEST(ReadersRefusal, SaysWhyThisProcessDoesNotLeadOrKnowsTooLittle) {
+  Standing standing;
+  standing.leader = "other";
+  standing.trouble = "pods cannot be listed: HTTP 403";
+  EXPECT_EQ(refusal(standing, nullptr)->body, standby_answer("other", standing.trouble).body);
+  EXPECT_NE(refusal(standing, nullptr)->body.find(standing.trouble), std::string::npos);
+  standing.is_in_term = true;
+  EXPECT_EQ(refusal(standing, nullptr)->body, not_ready_answer(standing.trouble).body);
+  EXPECT_NE(refusal(standing, nullptr)->body.find(standing.trouble), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ashlar::kube

@@ -280,5 +280,22 @@ TEST_F(WatchesTest, AServerInTroubleIsAskedAFewTimesASecondInAll) {
   }
 }
 
+TEST_F(WatchesTest, OnlyARequiredKindThatCannotBeListedIsTrouble) {
+  cluster.refuse("priorityclasses", 403);
+  lead();
+  ASSERT_TRUE(until([&] { return watches->is_synced(); }));
+  EXPECT_EQ(watches->trouble(), "") << "of an optional kind";
+}
+
+TEST_F(WatchesTest, TheRequiredKindThatCannotBeListedIsNamedUntilItCan) {
+  cluster.refuse("nodes", 403);
+  lead();
+  ASSERT_TRUE(until([&] { return !watches->trouble().empty(); }));
+  EXPECT_EQ(watches->trouble(), "nodes cannot be listed: HTTP 403: refused");
+  cluster.refuse("nodes", 200);
+  ASSERT_TRUE(until([&] { return watches->is_synced(); }));
+  EXPECT_EQ(watches->trouble(), "");
+}
+
 }  // namespace
 }  // namespace ashlar::kube

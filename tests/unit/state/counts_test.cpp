@@ -389,10 +389,29 @@ TEST_F(CountsTest, NewRulesLookAtTermsOfPlacedPodsOnly) {
   EXPECT_EQ(looked_at_for(11), kTerms);
   ASSERT_EQ(counts().drawn_to(LabelSetId(2u)).size(), 1u);
   EXPECT_EQ(counts().drawn_to(LabelSetId(2u))[0].weight, -static_cast<std::int64_t>(kTerms));
-  tell(s, ConstraintDefined{ConstraintId(12u), seen_as_batch});
   tell(s, MemberGone{owner});
   EXPECT_TRUE(counts().drawn_to(LabelSetId(2u)).empty());
-  EXPECT_LE(looked_at_for(13), 1u);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, ItsWorkIsAlsoThatAPodIsComparedWithAllSelectorsThatMayMeanItsNamespace) {
+  for (std::uint32_t row = 10; row < 18; ++row) select(row, pods_of({kThere}, {is_in(kTeamLabel, {kRed})}));
+  for (std::uint32_t row = 18; row < 22; ++row)
+    select(row, pods_by_namespace({{kTeamLabel, Op::kExists, {}, 0}}, {is_in(kApp, {kBatch})}));
+  const auto work_in = [&](std::uint32_t labels) {
+    const std::uint64_t before = counts().work();
+    run(labels, 0);
+    return counts().work() - before;
+  };
+  EXPECT_EQ(counts().index().about(kThere), 12u);
+  EXPECT_EQ(counts().index().about(kHere), 5u);
+  EXPECT_EQ(work_in(3), 3u) << "a quarter of them, and none means it";
+  EXPECT_EQ(work_in(2), 1u + 4u) << "by the labels of its namespace, which are not known, four may mean it";
+  select(10, pods_of({kHere}, {}));
+  select(18, {});
+  EXPECT_EQ(counts().index().about(kThere), 10u);
+  EXPECT_EQ(counts().index().about(kHere), 5u);
+  EXPECT_EQ(counts().index().about(NamespaceId(77u)), 3u);
   EXPECT_TRUE(s.is_consistent());
 }
 
@@ -429,6 +448,280 @@ TEST_F(CountsTest, WhoSharesADomainWithManyTermsIsAskedOnce) {
   EXPECT_EQ(allowed_for(kSeenAsWeb), 1u);
   tell(s, MemberGone{MemberId(49u)});
   EXPECT_EQ(allowed_for(kSeenAsWeb), 3u);
+}
+
+/// Of several pods on a node none stays behind in the domain that the node has left.
+TEST_F(CountsTest, ANodeTakesAllItsPodsAlongToAnotherDomain) {
+  const MemberId one = run(2, 0, kLoner), other = run(2, 0, kLoner);
+  see_node(NodeId(0u), kSecondZone);
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u) << "node 1";
+  tell(s, MemberGone{one});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u);
+  tell(s, MemberGone{other});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 3u);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, WhoComesAfterSeveralPodsOfADomainIsKeptAwayUntilTheLastOfThemIsGone) {
+  Constraint seen_as_web;
+  seen_as_web.seen_as = LabelSetId(0u);
+  tell(s, ConstraintDefined{kSeenAsWeb, {}});
+  const MemberId one = run(2, 0, kLoner), other = run(2, 1, kLoner);
+  tell(s, ConstraintDefined{kSeenAsWeb, seen_as_web});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u) << "zone b";
+  tell(s, MemberGone{one});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u) << "the other sits there";
+  tell(s, MemberGone{other});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 3u);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+TEST_F(CountsTest, WhoIsSeenAsASetIsKeptAwayWhicheverOtherRulesCeaseToExist) {
+  Constraint seen_as_web;
+  seen_as_web.seen_as = LabelSetId(0u);
+  const MemberId loner = run(2, 0, kLoner);
+  tell(s, ConstraintDefined{ConstraintId(8u), seen_as_web});
+  EXPECT_EQ(allowed_for(ConstraintId(8u)), 1u);
+  EXPECT_TRUE(s.is_consistent()) << "the set is watched once";
+  tell(s, ConstraintDefined{ConstraintId(8u), {}});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u);
+  EXPECT_TRUE(s.is_consistent());
+  tell(s, MemberGone{loner});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 3u);
+}
+
+TEST_F(CountsTest, TermsOfPodsThatAreGoneAreLookedAtNoMore) {
+  Constraint many;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    select(10 + i, pods_of({kHere}, {{kApp, Op::kNotIn, {LabelId(1000 + i)}, 0}}));
+    many.prefers_pods.push_back({.selector = PodSelectorId(10 + i), .topology = kZoneLabel, .weight = -1});
+  }
+  tell(s, ConstraintDefined{ConstraintId(10u), many});
+  tell(s, MemberGone{run(2, 0, ConstraintId(10u))});
+  Constraint seen_as_batch;
+  seen_as_batch.seen_as = LabelSetId(2u);
+  const std::uint64_t before = counts().index().compared_count();
+  tell(s, ConstraintDefined{ConstraintId(11u), seen_as_batch});
+  EXPECT_LE(counts().index().compared_count() - before, 1u);
+  EXPECT_TRUE(counts().drawn_to(LabelSetId(2u)).empty());
+  EXPECT_TRUE(s.is_consistent());
+}
+
+/// Where placed pods have many terms, those that ask for the labels of new rules are found by these.
+TEST_F(CountsTest, OfManyTermsOfPlacedPodsNewRulesLookAtThoseThatAskForTheirLabels) {
+  Constraint many, of_front, seen_as_web;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    select(10 + i, pods_of({kHere}, {is_in(kApp, {LabelId(1000 + i)})}));
+    many.keeps_away.push_back({PodSelectorId(10 + i), kZoneLabel});
+  }
+  many.keeps_away.push_back({kWebPods, kZoneLabel});
+  select(1, pods_of({kHere}, {is_in(kApp, {kWeb}), is_in(kTier, {kFront})}));
+  of_front.keeps_away = {{PodSelectorId(1u), kZoneLabel}};
+  seen_as_web.seen_as = LabelSetId(0u);
+  tell(s, ConstraintDefined{ConstraintId(10u), many});
+  tell(s, ConstraintDefined{ConstraintId(11u), of_front});
+  tell(s, ConstraintDefined{kSeenAsWeb, {}});
+  const MemberId owner = run(2, 0, ConstraintId(10u));
+  const std::uint64_t before = counts().index().compared_count();
+  tell(s, ConstraintDefined{kSeenAsWeb, seen_as_web});
+  EXPECT_LE(counts().index().compared_count() - before, 2u);
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u) << "zone b";
+  const MemberId front = run(2, 2, ConstraintId(11u));
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 0u);
+  EXPECT_TRUE(s.is_consistent()) << "a set that was found while no pod had the term is not watched for it twice";
+  tell(s, ConstraintDefined{kSeenAsWeb, {}});
+  tell(s, ConstraintDefined{kSeenAsWeb, seen_as_web});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 0u);
+  tell(s, MemberGone{owner});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 2u);
+  tell(s, MemberGone{front});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 3u);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+/// Terms that nodes open or close by are found from their selector; what is only preferred opens no node.
+TEST_F(CountsTest, EachKindOfTermUsesItsSelectorUntilItsConstraintCeases) {
+  constexpr ConstraintId kAll{8u};
+  for (std::uint32_t row = 1; row <= 5; ++row) select(row, pods_of({kHere}, {}));
+  Constraint all;
+  all.near = {.selector = PodSelectorId(1u), .topologies = {kZoneLabel}};
+  all.spread = {{.selector = PodSelectorId(2u), .topology = kZoneLabel}};
+  all.keeps_away = {{PodSelectorId(3u), kZoneLabel}, {PodSelectorId(3u), LabelKeyId(2u)}};
+  all.prefers_pods = {{PodSelectorId(4u), kZoneLabel}};
+  all.prefers_spread = {{.selector = PodSelectorId(5u), .topology = kZoneLabel}};
+  tell(s, ConstraintDefined{kAll, all});
+  for (std::uint32_t row = 1; row <= 5; ++row) {
+    EXPECT_TRUE(counts().is_used(PodSelectorId(row))) << row;
+    const auto constraints = counts().constraints_of(PodSelectorId(row));
+    EXPECT_EQ(std::vector(constraints.begin(), constraints.end()),
+              row <= 3 ? std::vector{kAll} : std::vector<ConstraintId>())
+        << row;
+  }
+  tell(s, ConstraintDefined{kAll, {}});
+  for (std::uint32_t row = 1; row <= 5; ++row) {
+    EXPECT_FALSE(counts().is_used(PodSelectorId(row))) << row;
+    EXPECT_TRUE(counts().constraints_of(PodSelectorId(row)).empty()) << row;
+  }
+}
+
+TEST_F(CountsTest, APodWithoutLabelsMatchesNothing) {
+  run(0, 0);
+  EXPECT_EQ(counts().matched().size(), 1u);
+  tell(s, Bound{submit(LabelSetId::none()), NodeId(0u), {}});
+  EXPECT_TRUE(counts().matched().empty());
+}
+
+/// Few terms of placed pods among many that nobody placed has: only these few are compared with new rules.
+TEST_F(CountsTest, NewRulesLookAtFewTermsOfPlacedPodsAmongManyOthersInTheirLists) {
+  for (std::uint32_t i = 0; i < 1000; ++i)
+    select(10 + i, pods_of({kHere}, {{kApp, Op::kNotIn, {LabelId(1000 + i)}, 0}}));
+  Constraint few, seen_as_batch;
+  for (std::uint32_t i = 0; i < 5; ++i) few.keeps_away.push_back({PodSelectorId(10 + i), kZoneLabel});
+  seen_as_batch.seen_as = LabelSetId(2u);
+  tell(s, ConstraintDefined{ConstraintId(10u), few});
+  run(0, 0, ConstraintId(10u));
+  const std::uint64_t before = counts().index().compared_count();
+  tell(s, ConstraintDefined{ConstraintId(11u), seen_as_batch});
+  EXPECT_LE(counts().index().compared_count() - before, 5u);
+  EXPECT_EQ(allowed_for(ConstraintId(11u)), 1u);
+}
+
+/// Sets by their selectors and selectors by their sets, as each pair compared alone says.
+TEST_F(CountsTest, AmongManyLabelSetsEveryKindOfSelectorFindsWhatItMatches) {
+  for (std::uint32_t row = 4; row < 104; ++row) {
+    std::vector<PodLabel> labels{{kApp, row % 5 == 0 ? kBatch : kWeb}, {kTier, LabelId(1000 + row % 13)}};
+    if (row % 3 == 0) labels.push_back({kTeamLabel, kRed});
+    define(row, row % 2 == 0 ? kHere : kThere, std::move(labels));
+  }
+  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {{kTeamLabel, kRed}}}});
+  tell(s, NamespaceSeen{kThere, {.is_known = true, .labels = {}}});
+  const std::vector<LabelExpression> requirements[] = {
+      {},
+      {is_in(kApp, {kWeb})},
+      {is_in(kTier, {LabelId(1003u), LabelId(1001u), LabelId(1003u)})},
+      {{kApp, Op::kNotIn, {kBatch}, 0}},
+      {{kTier, Op::kNotIn, {LabelId(1001u), LabelId(1002u)}, 0}, is_in(kApp, {kWeb, kBatch})},
+      {{kTeamLabel, Op::kExists, {}, 0}},
+      {{kApp, Op::kExists, {}, 0}},
+      {{kTeamLabel, Op::kDoesNotExist, {}, 0}},
+      {{kTeamLabel, Op::kExists, {}, 0}, {kApp, Op::kExists, {}, 0}},
+      {{kTeamLabel, Op::kDoesNotExist, {}, 0}, is_in(kApp, {kBatch})},
+      {is_in(kApp, {kBatch, kWeb}), is_in(kTeamLabel, {kRed})},
+      {is_in(kApp, {})},
+  };
+  std::uint32_t selectors = 1;
+  for (const auto& all : requirements) {
+    for (const std::vector<NamespaceId>& namespaces :
+         {std::vector{kHere}, std::vector{kHere, kThere}, std::vector<NamespaceId>()})
+      select(selectors++, pods_of(namespaces, all));
+    select(selectors++, pods_by_namespace({}, all));
+    select(selectors++, pods_by_namespace({{kTeamLabel, Op::kExists, {}, 0}}, all));
+    PodSelector both = pods_of({kHere, kThere}, all);
+    both.also_within = {{.selects_namespaces = true, .of_namespace = {{kTeamLabel, Op::kDoesNotExist, {}, 0}}}};
+    select(selectors++, both);
+    PodSelector either = pods_by_namespace({{kTeamLabel, Op::kDoesNotExist, {}, 0}}, all);
+    either.namespaces = {kHere, kThere};
+    select(selectors++, either);
+  }
+  const auto expect_what_matches = [&] {
+    const SelectorIndex& index = counts().index();
+    std::vector<LabelSetId> sets;
+    std::vector<PodSelectorId> found;
+    for (std::uint32_t row = 0; row < selectors; ++row) {
+      std::vector<LabelSetId> expected;
+      for (std::size_t set = 0; set < index.label_set_rows(); ++set)
+        if (index.matches(PodSelectorId(row), LabelSetId(set))) expected.emplace_back(set);
+      index.sets_of(PodSelectorId(row), sets);
+      EXPECT_EQ(sets, expected) << "selector " << row;
+    }
+    for (std::size_t set = 0; set < index.label_set_rows(); ++set) {
+      std::vector<PodSelectorId> expected;
+      for (std::uint32_t row = 0; row < selectors; ++row)
+        if (index.matches(PodSelectorId(row), LabelSetId(set))) expected.emplace_back(row);
+      index.selectors_of(LabelSetId(set), found);
+      std::ranges::sort(found);
+      EXPECT_EQ(found, expected) << "set " << set;
+    }
+  };
+  expect_what_matches();
+  for (std::uint32_t row = 60; row < 80; ++row) define(row, kHere, {{kTier, LabelId(1000 + row % 13)}});
+  for (std::uint32_t row = 1; row < 20; ++row)
+    select(row, pods_of({kHere}, {is_in(kTier, {LabelId(1000 + row % 13)})}));
+  expect_what_matches();
+}
+
+/// By which of its labels a selector is found depends on how many sets have them when it comes, not when it goes.
+TEST_F(CountsTest, ASelectorIsTakenOffTheListsInWhichItWasPut) {
+  select(1, pods_of({kHere}, {is_in(kApp, {kWeb}), is_in(kTier, {kFront})}));
+  for (std::uint32_t row = 10; row < 20; ++row) define(row, kHere, {{kApp, kWeb}});
+  select(1, pods_of({kHere}, {is_in(kTier, {kFront})}));
+  run(0, 0);
+  EXPECT_EQ(counted(1), (Counted{1, 0, 0}));
+}
+
+TEST_F(CountsTest, PodsKeepOthersOutOfEachOfTheirDomainsInWhicheverOrderTheyCome) {
+  const MemberId in_second = run(2, 2, kLoner), in_first = run(2, 0, kLoner);
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 0u);
+  tell(s, MemberGone{in_second});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 1u) << "node 2";
+  tell(s, MemberGone{in_first});
+  EXPECT_EQ(allowed_for(kSeenAsWeb), 3u);
+  EXPECT_TRUE(s.is_consistent());
+}
+
+/// Domains of several topology labels, whose values come in no order of the labels.
+TEST_F(CountsTest, PodsKeepOthersOutOfDomainsOfSeveralLabels) {
+  constexpr LabelKeyId kRack{2u};
+  constexpr std::uint32_t kRacks[] = {5, 14, 12, 13, 15};
+  for (std::uint32_t n = 0; n < 6; ++n) {
+    NodeFacts f = eight_devices();
+    f.labels = {{kZoneLabel, n < 2 ? kFirstZone : kSecondZone, NodeLabel::kNotANumber}};
+    if (n < 5) f.labels.push_back({kRack, LabelId(kRacks[n]), NodeLabel::kNotANumber});
+    tell(s, NodeSeen{NodeId(n), f});
+  }
+  Constraint alone_in_rack;
+  alone_in_rack.keeps_away = {{kWebPods, kRack}};
+  tell(s, ConstraintDefined{ConstraintId(8u), alone_in_rack});
+  const auto open = [&] {
+    std::vector<int> nodes;
+    s.cluster().allowed(kSeenAsWeb, allows).each([&](std::size_t n) { nodes.push_back(static_cast<int>(n)); });
+    return nodes;
+  };
+  run(2, 0, ConstraintId(8u)), run(2, 2, ConstraintId(8u));
+  EXPECT_EQ(open(), (std::vector<int>{1, 3, 4, 5}));
+  const MemberId in_zone = run(2, 0, kLoner), in_rack = run(2, 3, ConstraintId(8u));
+  EXPECT_EQ(open(), (std::vector<int>{4, 5})) << "node 1 by its zone alone";
+  tell(s, MemberGone{in_rack});
+  EXPECT_EQ(open(), (std::vector<int>{3, 4, 5}));
+  tell(s, MemberGone{in_zone});
+  EXPECT_EQ(open(), (std::vector<int>{1, 3, 4, 5}));
+  EXPECT_TRUE(s.is_consistent());
+}
+
+/// Many steps are forgotten, and who has read to before them is told so.
+TEST_F(CountsTest, WhatASetIsDrawnToIsCountedOnThoughItsStepsAreForgotten) {
+  Constraint friend_of_web;
+  friend_of_web.prefers_pods = {{kWebPods, kZoneLabel, 1}};
+  tell(s, ConstraintDefined{ConstraintId(8u), friend_of_web});
+  const LabelSetId web(0u);
+  const std::uint64_t first = counts().drawn_count(web);
+  for (std::uint64_t last = first, pods = 0; pods < 300; ++pods) {
+    run(2, pods % 3, ConstraintId(8u));
+    const std::uint64_t now = counts().drawn_count(web);
+    EXPECT_GT(now, last);
+    if (counts().remembers_drawn(web, last)) EXPECT_EQ(counts().drawn_since(web, last).size(), 1u) << pods;
+    last = now;
+  }
+  EXPECT_FALSE(counts().remembers_drawn(web, first));
+}
+
+/// Of namespaces whose labels are asked for, and of pods nothing.
+TEST_F(CountsTest, AllPodsOfSelectedNamespacesAreCountedWhereNoLabelIsAskedFor) {
+  run(0, 0), run(2, 1), run(3, 2);
+  tell(s, NamespaceSeen{kHere, {.is_known = true, .labels = {{kTeamLabel, kRed}}}});
+  tell(s, NamespaceSeen{kThere, {.is_known = true, .labels = {}}});
+  select(1, pods_by_namespace({{kTeamLabel, Op::kExists, {}, 0}}, {}));
+  EXPECT_EQ(counted(1), (Counted{1, 1, 0}));
 }
 
 }  // namespace
