@@ -204,11 +204,6 @@ bool RunPlacer::place_in_order(const Scope& hard, const Scope& soft, const Part&
   return true;
 }
 
-std::size_t RunPlacer::selectors_about_members(MemberId any) {
-  if (!selectors_) selectors_ = selectors_about(state_, state_.member(any).labels);
-  return *selectors_;
-}
-
 void RunPlacer::note_counted(std::uint64_t before) {
   const std::uint64_t cost = (state_.cluster().counts().work() - before) / kCountsOfARun;
   runs_left_ -= static_cast<std::uint32_t>(std::min<std::uint64_t>(runs_left_, cost));
@@ -280,8 +275,9 @@ bool RunPlacer::search_one_by_one(const Scope& hard, std::span<const Part> parts
     for (const Run& run : part.runs) runs.push_back({run, part.within, domain});
   }
   const std::uint32_t steps_before = exact_steps_;
-  const std::size_t selectors = runs.empty() ? 0 : selectors_about_members(runs.front().run.members.front());
-  const bool is_found = OneByOne(context_, hard).search(runs, selectors, exact_steps_);
+  // the pods of a gang are of one namespace
+  const LabelSetId any = runs.empty() ? LabelSetId::none() : state_.member(runs.front().run.members.front()).labels;
+  const bool is_found = OneByOne(context_, hard).search(runs, selectors_about(state_, any), exact_steps_);
   context_.fit_tables.note_looks(kLooksOfAStep * std::uint64_t{steps_before - exact_steps_});
   return is_found;
 }

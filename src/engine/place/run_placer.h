@@ -62,8 +62,6 @@ class RunPlacer {
   bool place_run(const Scope& hard, const Scope& soft, const Part& part, const Run& run);
   /// One of several runs that are tried in one domain after the other was placed, since this work of counting.
   void note_counted(std::uint64_t before);
-  /// The pods of a gang are of one namespace.
-  std::size_t selectors_about_members(MemberId any);
   bool place_each(const Run& run);
   bool place_in_same_domains(const Run& run, const Scope& hard, const std::vector<Spreader::Share>& shares);
   void add_wishes(const FitTable& v, const Scope& hard, LevelId level, std::vector<std::uint64_t>& wishes) const;
@@ -88,8 +86,7 @@ class RunPlacer {
   bool is_last_of_its_job_ = false;
   std::uint32_t runs_left_ = kRunsTriedMax;
   std::uint32_t exact_steps_ = kExactStepsMax;
-  std::optional<std::size_t> selectors_;  ///< that may mean its members; counted when it is asked for
-  std::size_t looks_ = 0;                 ///< after which it was stopped
+  std::size_t looks_ = 0;  ///< after which it was stopped
   std::vector<NodeId> nodes_;
   std::vector<std::uint32_t> room_inside_;
 

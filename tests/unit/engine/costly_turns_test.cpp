@@ -316,7 +316,20 @@ TEST(CostlyTurns, AJobBehindManyGangsIsDecidedWithTheFirstOfThem) {
   EXPECT_EQ(plan.look_again_at, Millis::max());
 }
 
-/// Gangs of six kinds, of which five find a place on the free halves of nodes: what they cost is mostly that each member
+/// Of six kinds, of which five find a place on the free halves of nodes: job 20 + `g`.
+void submit_gang_on_halves(State& s, std::uint32_t g, LabelSetId labels) {
+  Workload gang = workload(20 + g, 100 + (kMembers + 1) * g, kMembers + 1, kHalfOfANode);
+  for (std::uint32_t m = 0; m <= kMembers; ++m) {
+    const DemandId demand(30 + (kMembers + 1) * g + m);
+    const ResourceAmount cores{resource::kCpu, (kMembers + 1) * g + m + 1};
+    tell(s, DemandDefined{demand, {.amounts = {cores}, .devices = {4, MilliGpu(1000), MiB(0)}}});
+    gang.members[m].demand = demand;
+    gang.members[m].labels = labels;
+  }
+  tell(s, Submitted{std::move(gang)});
+}
+
+/// What they cost is mostly that each member
 /// is counted by each selector that means it.
 TEST(CostlyTurns, OfGangsAreTheCountsThatTheirMembersChange) {
   constexpr std::uint32_t kGangs = 3;
@@ -325,17 +338,7 @@ TEST(CostlyTurns, OfGangsAreTheCountsThatTheirMembersChange) {
     tell(s, LabelSetDefined{LabelSetId(0u), {.ns = NamespaceId(0u), .labels = {}}});
     for (std::uint32_t row = 0; row < selectors; ++row)
       tell(s, PodSelectorDefined{PodSelectorId(row), {.namespaces = {NamespaceId(0u)}}});
-    for (std::uint32_t g = 0; g < kGangs; ++g) {
-      Workload gang = workload(20 + g, 100 + (kMembers + 1) * g, kMembers + 1, kHalfOfANode);
-      for (std::uint32_t m = 0; m <= kMembers; ++m) {
-        const DemandId demand(30 + (kMembers + 1) * g + m);
-        const ResourceAmount cores{resource::kCpu, (kMembers + 1) * g + m + 1};
-        tell(s, DemandDefined{demand, {.amounts = {cores}, .devices = {4, MilliGpu(1000), MiB(0)}}});
-        gang.members[m].demand = demand;
-        gang.members[m].labels = LabelSetId(0u);
-      }
-      tell(s, Submitted{std::move(gang)});
-    }
+    for (std::uint32_t g = 0; g < kGangs; ++g) submit_gang_on_halves(s, g, LabelSetId(0u));
     Engine engine(*builtin_profile("ashlar"));
     engine.limit_costly({500'000, 0});
     EXPECT_EQ(judged_in(engine.decide(s, s.now())).size(), selectors == 0 ? kGangs : 1u);
@@ -746,16 +749,7 @@ TEST(CostlyTurns, OfGangsAreNotTheCountsOfWhatCameBefore) {
     tell(s, Ended{JobId(50u)});
   }
   ASSERT_GE(s.cluster().counts().work(), 400'000u);
-  for (std::uint32_t g = 0; g < 3; ++g) {
-    Workload gang = workload(20 + g, 100 + (kMembers + 1) * g, kMembers + 1, kHalfOfANode);
-    for (std::uint32_t m = 0; m <= kMembers; ++m) {
-      const DemandId demand(30 + (kMembers + 1) * g + m);
-      const ResourceAmount cores{resource::kCpu, (kMembers + 1) * g + m + 1};
-      tell(s, DemandDefined{demand, {.amounts = {cores}, .devices = {4, MilliGpu(1000), MiB(0)}}});
-      gang.members[m].demand = demand;
-    }
-    tell(s, Submitted{std::move(gang)});
-  }
+  for (std::uint32_t g = 0; g < 3; ++g) submit_gang_on_halves(s, g, LabelSetId::none());
   Engine engine(*builtin_profile("ashlar"));
   engine.limit_costly({500'000, 0});
   EXPECT_EQ(judged_in(engine.decide(s, s.now())).size(), 3u);
