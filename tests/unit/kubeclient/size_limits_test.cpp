@@ -139,7 +139,7 @@ TEST(PodLimits, HugeAntiAffinityOfABoundPodCountsAgainstEveryPod) {
   EXPECT_FALSE(bound.pod.lacks_amounts);
 }
 
-/// So many terms of each of the six kinds.
+/// This many terms of each of the six kinds.
 void add_terms(pb::Pod& message, int of_each) {
   auto& spec = *message.mutable_spec();
   auto& affinity = *spec.mutable_affinity()->mutable_podaffinity();

@@ -698,7 +698,7 @@ TEST_F(CountsTest, PodsKeepOthersOutOfDomainsOfSeveralLabels) {
   EXPECT_TRUE(s.is_consistent());
 }
 
-/// Many steps are forgotten, and who has read to before them is told so.
+/// Many steps are forgotten, and who has read to before them learns of it.
 TEST_F(CountsTest, WhatASetIsDrawnToIsCountedOnThoughItsStepsAreForgotten) {
   Constraint friend_of_web;
   friend_of_web.prefers_pods = {{kWebPods, kZoneLabel, 1}};
