@@ -75,7 +75,7 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
                             : view.best_among(state, state.cluster().topology().nodes_of(j.within, domain));
     if (best.is_none()) {
       if (refused != nullptr && refused->empty()) {
-        *refused = refusals(state, profile, view, {m.demand, m.constraint, {}}).reasons;
+        *refused = binding_first(refusals(state, profile, view, {m.demand, m.constraint}));
         fit_tables.note_looks(looks_of_refusals(state));
       }
       continue;
@@ -113,23 +113,6 @@ std::vector<Reason> groups_shortage(State& state, FitTables& fit_tables, const P
              {static_cast<std::int64_t>(most), static_cast<std::int64_t>(members), best - room.begin()}}};
   }
   return {};
-}
-
-/// Reasons that the end of a job can resolve come before facts of the nodes: a pod that names its pool waits for
-/// capacity there, not for the rest of the cluster to match. Within each kind, most nodes first.
-bool is_reported_first(const Reason& a, const Reason& b) {
-  const auto is_fact = [](const Reason& r) {
-    return r.code == ReasonCode::kModelMismatch || r.code == ReasonCode::kCapabilityMissing ||
-           r.code == ReasonCode::kSelectorMismatch || r.code == ReasonCode::kVolumeNodeAffinity ||
-           r.code == ReasonCode::kTaintNotTolerated || r.code == ReasonCode::kFeatureMissing ||
-           r.code == ReasonCode::kNotReady || is_about_pods(r.code);
-  };
-  if (is_fact(a) != is_fact(b)) return is_fact(b);
-  const auto rank = [](const Reason& r) {
-    return r.code == ReasonCode::kInsufficientGpu ? -1 : static_cast<int>(r.code);
-  };
-  if (a.numbers[0] != b.numbers[0]) return a.numbers[0] > b.numbers[0];
-  return rank(a) != rank(b) ? rank(a) < rank(b) : a.subject < b.subject;
 }
 
 /// Nodes of which something is held for others and that do not take the member; the hold among these that ends first,
@@ -185,12 +168,12 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   const Room room = room_of(state, fit_tables, needs, j.within);
   const MemberNeed& short_need = needs[room.shortest];
   FitTable& view = fit_tables.counted(state, short_need.demand, short_need.constraint, 0);
-  Tally tally = refusals(state, profile, view, {short_need.demand, short_need.constraint, {}});
+  Tally tally = refusals(state, profile, view, {short_need.demand, short_need.constraint});
   fit_tables.note_looks(looks_of_refusals(state));
   if (const std::size_t kept = nodes_kept_for_others(state); kept > 0)
-    tally.of(ReasonCode::kNominatedElsewhere, 0).numbers[0] = static_cast<std::int64_t>(kept);
-  if (const Reason held = held_capacity(state, view); held.numbers[0] > 0) tally.reasons.push_back(held);
-  std::sort(tally.reasons.begin(), tally.reasons.end(), is_reported_first);
+    tally.add({ReasonCode::kNominatedElsewhere, 0, {static_cast<std::int64_t>(kept), 0, 0}});
+  if (const Reason held = held_capacity(state, view); held.numbers[0] > 0) tally.add(held);
+  std::vector<Reason> of_nodes = binding_first(tally);
   const auto members = static_cast<std::int64_t>(room.needed);
   const bool are_apart = std::none_of(needs.begin(), needs.end(), [&](const MemberNeed& need) {
     return state.cluster().constraint(need.constraint).has_company();
@@ -201,10 +184,7 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
     std::vector<Reason> refused;
     const std::uint64_t placed =
         members_together(state, fit_tables, profile, job, judged, domain, are_apart ? nullptr : &refused);
-    if (!refused.empty()) {  // beside those that found a place
-      std::sort(refused.begin(), refused.end(), is_reported_first);
-      tally.reasons = std::move(refused);
-    }
+    if (!refused.empty()) of_nodes = std::move(refused);  // beside those that found a place
     return static_cast<std::int64_t>(placed);
   };
   const std::int64_t everywhere =
@@ -230,7 +210,7 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
     verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
   }
   verdict.reasons.insert(verdict.reasons.end(), of_groups.begin(), of_groups.end());
-  verdict.reasons.insert(verdict.reasons.end(), tally.reasons.begin(), tally.reasons.end());
+  verdict.reasons.insert(verdict.reasons.end(), of_nodes.begin(), of_nodes.end());
   const EverFits on_empty_cluster = ever_fits(state, job);
   fit_tables.note_looks(kLooksOfAStep * (on_empty_cluster == EverFits::kUnproven ? kProofStepsMax : 0));
   if (on_empty_cluster == EverFits::kNo) {

@@ -1,7 +1,9 @@
 #include "engine/explain/refusals.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "engine/explain/empty_node.h"
 #include "policy/node/capabilities.h"
 #include "policy/node/device_fit.h"
 #include "state/cluster/usable_devices.h"
@@ -82,46 +84,105 @@ std::int64_t unhealthy_missed(const NodeView& view, NodeId n) {
 
 }  // namespace
 
-Reason& Tally::of(ReasonCode code) {
-  if (code == ReasonCode::kInsufficientGpu) return of(code, demand.value);
+namespace {
+
+/// A fact of the nodes, which no end of a job changes.
+bool is_fact(ReasonCode code) {
+  return code == ReasonCode::kModelMismatch || code == ReasonCode::kCapabilityMissing ||
+         code == ReasonCode::kSelectorMismatch || code == ReasonCode::kVolumeNodeAffinity ||
+         code == ReasonCode::kTaintNotTolerated || code == ReasonCode::kFeatureMissing ||
+         code == ReasonCode::kNotReady || is_about_pods(code);
+}
+
+std::size_t best_use(const std::array<std::int64_t, 3>& nodes) {
+  return static_cast<std::size_t>(
+      std::find_if(nodes.begin(), nodes.end(), [](std::int64_t count) { return count > 0; }) - nodes.begin());
+}
+
+}  // namespace
+
+Reason& Tally::count(ReasonCode code) {
+  if (code == ReasonCode::kInsufficientGpu) return count(code, demand.value);
   const bool is_of_constraint = code == ReasonCode::kSelectorMismatch || code == ReasonCode::kVolumeNodeAffinity ||
                                 code == ReasonCode::kTaintNotTolerated || code == ReasonCode::kFeatureMissing ||
                                 is_about_pods(code);
-  return of(code, is_of_constraint ? constraint.value : 0);
+  return count(code, is_of_constraint ? constraint.value : 0);
 }
 
-Reason& Tally::of(ReasonCode code, std::uint32_t subject) {
-  for (Reason& r : reasons)
-    if (r.code == code && r.subject == subject) return r;
-  reasons.push_back({code, subject, {0, 0, 0}});
-  return reasons.back();
+Reason& Tally::count(ReasonCode code, std::uint32_t subject) {
+  const auto known = std::find_if(reasons.begin(), reasons.end(),
+                                  [&](const Reason& r) { return r.code == code && r.subject == subject; });
+  const auto row = static_cast<std::size_t>(known - reasons.begin());
+  if (known == reasons.end()) {
+    reasons.push_back({code, subject, {0, 0, 0}});
+    by_use.push_back({});
+  }
+  ++by_use[row][static_cast<std::size_t>(use)];
+  ++reasons[row].numbers[0];
+  return reasons[row];
 }
 
-void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
+void Tally::add(const Reason& reason) {
+  reasons.push_back(reason);
+  by_use.push_back({reason.numbers[0], 0, 0});
+}
+
+std::vector<Reason> binding_first(const Tally& tally) {
+  std::vector<std::size_t> order(tally.reasons.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto rank = [](const Reason& r) {
+    return r.code == ReasonCode::kInsufficientGpu ? -1 : static_cast<int>(r.code);
+  };
+  std::sort(order.begin(), order.end(), [&](std::size_t row, std::size_t other) {
+    const Reason &a = tally.reasons[row], &b = tally.reasons[other];
+    const std::size_t use = best_use(tally.by_use[row]), other_use = best_use(tally.by_use[other]);
+    if (use != other_use) return use < other_use;
+    if (is_fact(a.code) != is_fact(b.code)) return is_fact(b.code);
+    if (a.numbers[0] != b.numbers[0]) return a.numbers[0] > b.numbers[0];
+    return rank(a) != rank(b) ? rank(a) < rank(b) : a.subject < b.subject;
+  });
+  std::vector<Reason> sorted;
+  sorted.reserve(order.size());
+  for (const std::size_t row : order) sorted.push_back(tally.reasons[row]);
+  return sorted;
+}
+
+namespace {
+
+/// The first rule by facts that refuses the node, lasting ones before its present condition; nullptr if none does. A
+/// node without devices is short of them, whatever model is named.
+const FeasiblePolicy* refusing_fact(const State& state, const Profile& profile, const NodeView& view, NodeId n,
+                                    ConstraintId constraint) {
+  const Cluster& cluster = state.cluster();
+  const bool lacks_devices = view.demand.devices.count > 0 && cluster.devices()[n.row()] == 0;
   const auto refuses = [&](const FeasiblePolicy& policy) {
-    if (policy.is_by_pods()) return state.cluster().is_refused(tally.constraint, kNodeRules, n, policy.company);
-    if (policy.is_by_facts())
-      return !policy.allows(view.constraint, state.cluster().facts(n), state.cluster().context());
+    if (policy.is_by_pods()) return cluster.is_refused(constraint, kNodeRules, n, policy.company);
+    if (policy.reason == ReasonCode::kModelMismatch && lacks_devices) return false;
+    return !policy.allows(view.constraint, cluster.facts(n), cluster.context());
+  };
+  for (const bool is_lasting : {true, false})
+    for (const FeasiblePolicy* policy : profile.feasible)
+      if (policy->is_by_facts() && policy->is_lasting == is_lasting && refuses(*policy)) return policy;
+  return nullptr;
+}
+
+NodeUse use_of(const State& state, const NodeView& view, NodeId n, const FeasiblePolicy* refusing) {
+  if (refusing != nullptr && refusing->is_lasting) return NodeUse::kNotMeant;
+  return fits_when_empty(state.cluster(), view.demand, view.constraint, n, {}) > 0 ? NodeUse::kCouldServe
+                                                                                   : NodeUse::kTooSmall;
+}
+
+/// Under each kind of what is free there and does not suffice.
+void count_shortages(const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
+  const auto refuses = [&](const FeasiblePolicy& policy) {
     std::uint16_t fits = kFitsMax;
     policy.lower(view, {n.row(), 1}, {&fits, 1});
     return fits == 0;
   };
-  for (const FeasiblePolicy* policy : profile.feasible) {
-    if (!policy->is_by_facts() || !refuses(*policy)) continue;
-    Reason& r =
-        policy->reason == ReasonCode::kCapabilityMissing
-            ? tally.of(policy->reason,
-                       missing_capability(view.constraint, state.cluster().facts(n), state.cluster().context()).value)
-            : tally.of(policy->reason);
-    ++r.numbers[0];
-    return;
-  }
   for (const ResourceAmount& a : view.demand.amounts) {
-    const std::int64_t free =
-        a.resource.row() < state.cluster().resource_count() ? state.cluster().free(a.resource)[n.row()] : 0;
+    const std::int64_t free = a.resource.row() < view.nodes.resource_count() ? view.nodes.free(a.resource)[n.row()] : 0;
     if (free >= a.amount) continue;
-    Reason& r = tally.of(ReasonCode::kInsufficientResource, a.resource.value);
-    ++r.numbers[0];
+    Reason& r = tally.count(ReasonCode::kInsufficientResource, a.resource.value);
     r.numbers[1] = std::max(r.numbers[1], free);
     r.numbers[2] = a.amount;
   }
@@ -129,26 +190,36 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
     if (policy->is_by_facts() || policy->reason == ReasonCode::kInsufficientResource || !refuses(*policy)) continue;
     const bool is_of_devices = policy->reason == ReasonCode::kInsufficientGpu;
     if (const std::int64_t missed = is_of_devices ? unhealthy_missed(view, n) : 0; missed > 0) {
-      Reason& r = tally.of(ReasonCode::kUnhealthyGpu, 0);
-      ++r.numbers[0];
-      r.numbers[1] += missed;
+      tally.count(ReasonCode::kUnhealthyGpu, 0).numbers[1] += missed;
       continue;
     }
     if (is_of_devices && lacks_only_memory(view, n)) {
-      Reason& r = tally.of(ReasonCode::kInsufficientGpuMemory, 0);
-      ++r.numbers[0];
+      Reason& r = tally.count(ReasonCode::kInsufficientGpuMemory, 0);
       r.numbers[1] = std::max(r.numbers[1], most_device_memory(view, n));
       // a share that states none needs some
       r.numbers[2] = std::max<std::int64_t>(view.demand.devices.memory_each.value, 1);
       continue;
     }
-    Reason& r = tally.of(policy->reason);
-    ++r.numbers[0];
+    Reason& r = tally.count(policy->reason);
     if (is_of_devices) {
       r.numbers[1] = std::max(r.numbers[1], free_for(view, without_memory(view.demand.devices), n));
       r.numbers[2] = view.demand.devices.milli_total();
     }
   }
+}
+
+}  // namespace
+
+void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
+  const FeasiblePolicy* refusing = refusing_fact(state, profile, view, n, tally.constraint);
+  tally.use = use_of(state, view, n, refusing);
+  if (refusing == nullptr) return count_shortages(profile, view, n, tally);
+  if (refusing->reason != ReasonCode::kCapabilityMissing) {
+    tally.count(refusing->reason);
+    return;
+  }
+  const Cluster& cluster = state.cluster();
+  tally.count(refusing->reason, missing_capability(view.constraint, cluster.facts(n), cluster.context()).value);
 }
 
 Tally refusals(const State& state, const Profile& profile, const FitTable& view, Tally tally) {

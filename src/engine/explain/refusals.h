@@ -1,7 +1,10 @@
 // refusals: why nodes do not take a member, counted by rule: as kube-scheduler does, each node under the first rule by
-// facts that refuses it, or under every resource that is short. Cost: O(rules) a node.
+// facts that refuses it, or under every resource that is short; but what the member names (labels, models, volumes)
+// comes before taints, since tolerating those of a node of another pool would not help. Cost: O(rules + resources) a
+// node.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,17 +18,30 @@ namespace ashlar {
 /// It is a rule about other pods that refuses.
 bool is_about_pods(ReasonCode code);
 
+/// Of what use a node that refuses a member could be to it, the most useful first.
+enum class NodeUse : std::uint8_t {
+  kCouldServe,  ///< would take it if nothing ran there and it were open
+  kTooSmall,    ///< is one that the member names, but would not take it even if nothing ran there
+  kNotMeant     ///< its labels, model or volumes are not those that the member names
+};
+
 struct Tally {
   DemandId demand;
   ConstraintId constraint;
-  std::vector<Reason> reasons = {};  ///< one per rule that refused nodes; numbers[0] counts them
-  /// Of the class of members that is counted, where the text needs it.
-  Reason& of(ReasonCode code);
-  Reason& of(ReasonCode code, std::uint32_t subject);
+  std::vector<Reason> reasons = {};                      ///< one per rule that refused nodes; numbers[0] counts them
+  std::vector<std::array<std::int64_t, 3>> by_use = {};  ///< these, by NodeUse
+  NodeUse use = NodeUse::kCouldServe;                    ///< of the node that is counted
+  /// Of the class of members that is counted, where the text needs it; with one node more.
+  Reason& count(ReasonCode code);
+  Reason& count(ReasonCode code, std::uint32_t subject);
+  void add(const Reason& reason);
 };
 
-/// Counts the node under everything that refuses it: as kube-scheduler does, the first rule by facts, or every resource
-/// that is short.
+/// The reasons that a change could resolve come first: those of the most useful nodes; among these what the end of a
+/// job can resolve before facts of the nodes, and then those of most nodes.
+std::vector<Reason> binding_first(const Tally& tally);
+
+/// Counts the node under everything that refuses it: the first rule by facts, or every resource that is short.
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally);
 /// Of all nodes on which no such member fits.
 Tally refusals(const State& state, const Profile& profile, const FitTable& view, Tally tally);

@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "policy/feasible_policy.h"
+
 namespace ashlar::kube {
 namespace {
 
@@ -27,6 +29,12 @@ const ashlar::Taint* first_untolerated(const Constraint& constraint, const std::
   };
   const auto first = std::find_if(taints.begin(), taints.end(), is_refused);
   return first == taints.end() ? nullptr : &*first;
+}
+
+/// Whether it names nodes, by one of the lasting rules (is_meant_for).
+bool is_choosy(const Constraint& constraint) {
+  return !constraint.selector.all.empty() || !constraint.any_of.empty() || !constraint.models.empty() ||
+         !constraint.capabilities.empty() || !constraint.volumes.empty() || !constraint.features.empty();
 }
 
 }  // namespace
@@ -54,10 +62,20 @@ void NodeTally::bring_up(const Cluster& cluster) {
 
 std::vector<NodeTally::Tainted> NodeTally::untolerated(const Cluster& cluster, const Constraint& constraint) {
   bring_up(cluster);
+  std::vector<const ashlar::Taint*> refused_by(alike_.size());
+  std::transform(alike_.begin(), alike_.end(), refused_by.begin(),
+                 [&](const Alike& alike) { return first_untolerated(constraint, alike.taints); });
   std::map<ashlar::Taint, std::int64_t, ByRow> counts;
-  for (const Alike& alike : alike_)
-    if (const ashlar::Taint* taint = first_untolerated(constraint, alike.taints); taint != nullptr)
-      counts[*taint] += alike.nodes;
+  if (!is_choosy(constraint)) {
+    for (std::size_t a = 0; a < alike_.size(); ++a)
+      if (refused_by[a] != nullptr) counts[*refused_by[a]] += alike_[a].nodes;
+  } else if (std::any_of(refused_by.begin(), refused_by.end(), [](const auto* taint) { return taint != nullptr; })) {
+    for (std::size_t n = 0; n < cluster.rows(); ++n) {
+      if (alike_of_[n] == kNotLive || refused_by[alike_of_[n]] == nullptr) continue;
+      ++looks_;
+      if (is_meant_for(constraint, cluster.facts(NodeId(n)), cluster.context())) ++counts[*refused_by[alike_of_[n]]];
+    }
+  }
   std::vector<Tainted> all;
   all.reserve(counts.size());
   for (const auto& [taint, nodes] : counts) all.push_back({taint, nodes});

@@ -17,7 +17,8 @@ class NodeTally {
     ashlar::Taint taint;
     std::int64_t nodes = 0;
   };
-  /// Live nodes by the first taint that the constraint does not tolerate, each taint once; in no particular order.
+  /// Live nodes that a pod's own choice (labels, models, volumes) leaves it, by the first taint that it does not
+  /// tolerate, each taint once; in no particular order. O(nodes) if such a taint is there and the pod chooses.
   std::vector<Tainted> untolerated(const Cluster& cluster, const Constraint& constraint);
   /// Whether a live node has a device of each class, by its row; shorter than their rows.
   const std::vector<bool>& classes(const Cluster& cluster);

@@ -6,7 +6,8 @@
 namespace ashlar::kube {
 
 std::uint64_t ConditionReview::seen_of(const State& state) {
-  return hash_combine(state.cluster().digest(), state.cluster().facts_change_count());
+  const std::uint64_t nodes = hash_combine(state.cluster().digest(), state.cluster().facts_change_count());
+  return hash_combine(nodes, state.queues().change_count());
 }
 
 ClassId ConditionReview::counted_class(const Engine& engine, JobId job) {
@@ -14,7 +15,9 @@ ClassId ConditionReview::counted_class(const Engine& engine, JobId job) {
   if (job.is_none() || !pending.contains(job)) return ClassId::none();
   const ClassId id = pending.class_id(job);
   const PendingQueue::Class& job_class = pending.class_at(id);
-  return !job_class.is_active && job_class.verdict.wake_on == WakeOn::kCapacity ? id : ClassId::none();
+  const WakeOn wake_on = job_class.verdict.wake_on;
+  const bool has_numbers = wake_on == WakeOn::kCapacity || wake_on == WakeOn::kQuota;
+  return !job_class.is_active && has_numbers ? id : ClassId::none();
 }
 
 bool ConditionReview::is_current(const Engine& engine, ClassId id, std::uint64_t seen) const {

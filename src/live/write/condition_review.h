@@ -33,9 +33,9 @@ class ConditionReview {
     std::uint64_t as_of = 0;  ///< seen_of the cluster
     Verdict kept, now;
   };
-  /// What the numbers of reasons depend on, and the rules that exclude nodes.
+  /// What the numbers of reasons depend on: what is placed, the facts of nodes, and the limits of queues.
   static std::uint64_t seen_of(const State& state);
-  /// The class of a job whose verdict has numbers of the nodes; none of any other.
+  /// The class of a job whose verdict has numbers of the nodes, or of its queue; none of any other.
   static ClassId counted_class(const Engine& engine, JobId job);
   bool is_current(const Engine& engine, ClassId id, std::uint64_t seen) const;
 

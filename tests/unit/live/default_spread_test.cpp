@@ -113,6 +113,29 @@ TEST_F(SelectingBookTest, AnUpdateThatChangesNoSelectorIsNoNews) {
   EXPECT_FALSE(concerns({{"app", "cache"}}));
 }
 
+TEST_F(SelectingBookTest, ServicesWithOneSelectorAreOne) {
+  for (int i = 0; i < 3; ++i) see(selecting<Service>("s" + std::to_string(i), {{"app", "web"}}));
+  EXPECT_EQ(book.take_news().at("ns").size(), 1u) << "of the first";
+  const std::uint64_t edition = book.edition("ns");
+  const auto is_selected = [&] { return book.selector_of("ns", {{"app", "web"}}, SelectingKind::kNone, {}).present; };
+  gone(selecting<Service>("s0", {}));
+  see(selecting<Service>("s1", {{"app", "db"}}));
+  const auto to_db = book.take_news();
+  ASSERT_EQ(to_db.at("ns").size(), 1u);
+  EXPECT_FALSE(to_db.at("ns")[0].before.present) << "s2 has it still";
+  EXPECT_TRUE(to_db.at("ns")[0].after.present);
+  EXPECT_GT(book.edition("ns"), edition);
+  EXPECT_TRUE(is_selected());
+  see(selecting<Service>("s2", {{"app", "db"}}));
+  const auto from_web = book.take_news();
+  ASSERT_EQ(from_web.at("ns").size(), 1u);
+  EXPECT_TRUE(from_web.at("ns")[0].before.present);
+  EXPECT_FALSE(from_web.at("ns")[0].after.present) << "s1 had it already";
+  EXPECT_FALSE(is_selected());
+  gone(selecting<Service>("s1", {}));
+  EXPECT_FALSE(book.has_news());
+}
+
 /// Services come and go; a pod's selector is that of all of them, read one by one.
 TEST_F(SelectingBookTest, FindsWhatAWalkOverAllServicesFinds) {
   Rng rng(7);

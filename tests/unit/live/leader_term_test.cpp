@@ -310,6 +310,31 @@ TEST_F(Term, WhatAPodIsToldFollowsNodesThatDoNotHelpIt) {
   EXPECT_EQ(condition_of("waits").message, "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.");
 }
 
+TEST_F(Term, WhatAPodIsToldFollowsWhatItsQueueUses) {
+  options.tracker.queues = {{.name = "small", .parent = "", .quota = {3'000, kUnlimited, kUnlimited}}};
+  begin();
+  see("a", "r0");
+  const auto of_small = [](const std::string& name, std::int64_t gpus) {
+    return with(pod(name, gpus), "ashlar.dev/queue", "small");
+  };
+  const auto see_running = [&](const std::string& name) {
+    Pod running = of_small(name, 1);
+    running.node_name = PooledString("a");
+    see(running);
+  };
+  see_running("runs");
+  see(of_small("waits", 3));
+  leader_term->turn();
+  EXPECT_TRUE(has(condition_of("waits").message, "1 of its 3 GPUs")) << condition_of("waits").message;
+  see_running("more");
+  leader_term->turn();
+  for (int i = 0; i < 2; ++i) {
+    now += Millis(100);
+    leader_term->turn();
+  }
+  EXPECT_TRUE(has(condition_of("waits").message, "2 of its 3 GPUs")) << condition_of("waits").message;
+}
+
 TEST_F(Term, AGangThatIsBeingCreatedIsToldNothingByTheReview) {
   begin();
   see("a", "r0");

@@ -56,6 +56,17 @@ TEST_F(Tally, TheTaintsOfAllNodesAreCountedOnceForPodsThatTolerateEachItsOwn) {
   EXPECT_EQ(tally.looks(), 50u);
 }
 
+TEST_F(Tally, TaintsOfNodesThatThePodDoesNotNameAreNotCounted) {
+  for (int n = 0; n < 3; ++n) see(tainted("n" + std::to_string(n), n == 0 ? "blue" : "red"));
+  PodRules rules;
+  rules.node_selector = {{PooledString("kubernetes.io/hostname"), PooledString("n0")}};
+  see(under(pod("p", 1), rules));
+  step();
+  EXPECT_EQ(said_of("p"),
+            "0/3 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) didn't match Pod's node "
+            "affinity/selector.");
+}
+
 TEST_F(Tally, ANodeThatComesGoesOrChangesIsCountedAsItIs) {
   see(tainted("n0", "blue"));
   see(tainted("n1", "blue"));

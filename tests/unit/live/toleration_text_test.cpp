@@ -28,14 +28,39 @@ TEST_F(Tolerations, ATaintIsNamedWithWhatToleratesIt) {
             "effect: NoSchedule}");
 }
 
-TEST_F(Tolerations, OfSeveralTaintsThatOfMostNodesIsNamed) {
+TEST_F(Tolerations, OfSeveralTaintsThatOfMostNodesIsNamedFirst) {
   see(tainted("n0", "team", "blue"));
   for (const char* name : {"n1", "n2"}) see(tainted(name, "spot", "", kube::TaintEffect::kNoExecute));
   see(pod("p", 0));
   step();
   EXPECT_EQ(text_of_pod(),
-            "3 nodes have taints that are not tolerated: 2 of them spot:NoExecute; tolerated by {key: spot, operator: "
-            "Exists, effect: NoExecute}");
+            "3 nodes have taints that are not tolerated: 2 of them spot:NoExecute (tolerated by {key: spot, operator: "
+            "Exists, effect: NoExecute}), 1 of them team=blue:NoSchedule (tolerated by {key: team, value: \"blue\", "
+            "effect: NoSchedule})");
+}
+
+TEST_F(Tolerations, ThreeAreNamedAndTheOthersCounted) {
+  for (int n = 0; n < 5; ++n) see(tainted("n" + std::to_string(n), "node.kubernetes.io/t" + std::to_string(n), ""));
+  see(pod("p", 0));
+  step();
+  const std::string cure = " (Kubernetes removes it once the node is in order)";
+  EXPECT_EQ(text_of_pod(), "5 nodes have taints that are not tolerated: 1 of them node.kubernetes.io/t0:NoSchedule" +
+                               cure + ", 1 of them node.kubernetes.io/t1:NoSchedule" + cure +
+                               ", 1 of them node.kubernetes.io/t2:NoSchedule" + cure + ", and 2 more taints");
+}
+
+TEST_F(Tolerations, ThoseOfNodesThatThePodDoesNotNameAreLeftOut) {
+  Node named = tainted("n0", "team", "blue");
+  named.labels = {{PooledString("pool"), PooledString("a")}};
+  see(named);
+  for (const char* name : {"n1", "n2"}) see(tainted(name, "spot", ""));
+  PodRules rules;
+  rules.node_selector = {{PooledString("pool"), PooledString("a")}};
+  see(under(pod("p", 0), rules));
+  step();
+  EXPECT_EQ(text_of_pod(),
+            "1 node has a taint that is not tolerated: team=blue:NoSchedule; tolerated by {key: team, value: \"blue\", "
+            "effect: NoSchedule}");
 }
 
 TEST_F(Tolerations, OfATaintThatKubernetesSetsItIsSaidWhatRemovesIt) {
@@ -55,8 +80,9 @@ TEST_F(Tolerations, OfOneThatKubernetesRemovesByItselfThatIsSaid) {
   see(pod("p", 0));
   step();
   EXPECT_EQ(text_of_pod(),
-            "3 nodes have taints that are not tolerated: 2 of them node.kubernetes.io/not-ready:NoSchedule; Kubernetes "
-            "removes it once the node is in order");
+            "3 nodes have taints that are not tolerated: 2 of them node.kubernetes.io/not-ready:NoSchedule (Kubernetes "
+            "removes it once the node is in order), 1 of them team=blue:NoSchedule (tolerated by {key: team, value: "
+            "\"blue\", effect: NoSchedule})");
 }
 
 }  // namespace

@@ -82,78 +82,77 @@ std::string decided(Profile profile, OutsideOptions options = {}, Millis ageing 
 TEST(KnownLives, WhereJobsAge) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy), {}, Profile().ageing),
             "20694 decisions, 5115 binds, 0 others; ExceedsClusterMax 495 ExceedsMaxQuota 475 GangPartial 297 "
-            "InsufficientGPU 511 InsufficientResource 192 NeverFits 970 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
-            "609 Placed 3293 PortTaken 112 QuotaExhausted 609 ReservationHeld 243 SelectorMismatch 8 TaintNotTolerated "
-            "6 TopologyFragmented 585 Waits 1962; plans 3a37248f52853d64");
+            "InsufficientGPU 483 InsufficientResource 119 NeverFits 970 NodesNotReady 23 OverQuota 609 Placed 3293 "
+            "PortTaken 114 QuotaExhausted 609 ReservationHeld 243 TaintNotTolerated 100 TopologyFragmented 585 Waits "
+            "1964; plans d256cdac1381592c");
 }
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
             "20715 decisions, 5202 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 478 GangPartial 297 "
-            "InsufficientGPU 517 InsufficientResource 197 NeverFits 978 NoMatchingDevice 7 NodesNotReady 1 OverQuota "
-            "631 Placed 3360 PortTaken 120 QuotaExhausted 631 ReservationHeld 138 SelectorMismatch 8 TaintNotTolerated "
-            "6 TopologyFragmented 590 Waits 1881; plans b86e0a2fdeeca3fd");
+            "InsufficientGPU 491 InsufficientResource 120 NeverFits 978 NodesNotReady 23 OverQuota 631 Placed 3360 "
+            "PortTaken 120 QuotaExhausted 631 ReservationHeld 138 TaintNotTolerated 103 TopologyFragmented 590 Waits "
+            "1882; plans 68ce6101db5889c4");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-      "20760 decisions, 5775 binds, 0 others; ExceedsClusterMax 555 GangPartial 379 InsufficientGPU 662 "
-      "InsufficientResource 205 NeverFits 555 NoMatchingDevice 3 NodesNotReady 1 Placed 3672 PortTaken 123 "
-      "ReservationHeld 90 SelectorMismatch 2 TaintNotTolerated 1 TopologyFragmented 706 Waits 2172; plans "
-      "dd6dd4cc7bc2033d");
+      "20760 decisions, 5775 binds, 0 others; ExceedsClusterMax 555 GangPartial 379 InsufficientGPU 610 "
+      "InsufficientResource 132 NeverFits 555 NodesNotReady 7 Placed 3672 PortTaken 126 ReservationHeld 90 "
+      "TaintNotTolerated 130 TopologyFragmented 706 Waits 2180; plans 7e07deab6897f028");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
-  EXPECT_EQ(decided(profile_with(Blocking::kSkip)),
-            "20717 decisions, 5217 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 475 GangPartial 283 "
-            "InsufficientGPU 509 InsufficientResource 193 NeverFits 853 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
-            "621 Placed 3376 PortTaken 114 QuotaExhausted 621 SelectorMismatch 8 TaintNotTolerated 5 "
-            "TopologyFragmented 586 Waits 1703; plans ca8abc8dabbef199");
+  EXPECT_EQ(
+      decided(profile_with(Blocking::kSkip)),
+      "20717 decisions, 5217 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 475 GangPartial 283 "
+      "InsufficientGPU 484 InsufficientResource 119 NeverFits 853 NodesNotReady 18 OverQuota 621 Placed 3376 PortTaken "
+      "114 QuotaExhausted 621 TaintNotTolerated 99 TopologyFragmented 586 Waits 1703; plans 695da43eec5e4648");
 }
 
 /// Gangs that have lost members pass the head: they keep the places that it may need.
 TEST(KnownLives, WhereTheHeadBlocks) {
-  EXPECT_EQ(decided(profile_with(Blocking::kStrict)),
-            "20644 decisions, 4874 binds, 0 others; BehindHead 920 ExceedsClusterMax 467 ExceedsMaxQuota 424 "
-            "GangPartial 269 InsufficientGPU 377 InsufficientResource 164 NeverFits 891 NoMatchingDevice 2 "
-            "NodesNotReady 1 OverQuota 486 Placed 3118 PortTaken 104 QuotaExhausted 486 SelectorMismatch 6 "
-            "TaintNotTolerated 4 TopologyFragmented 483 Waits 2330; plans d0f9ca4d8b146d8f");
+  EXPECT_EQ(
+      decided(profile_with(Blocking::kStrict)),
+      "20644 decisions, 4874 binds, 0 others; BehindHead 920 ExceedsClusterMax 467 ExceedsMaxQuota 424 GangPartial 269 "
+      "InsufficientGPU 357 InsufficientResource 93 NeverFits 891 NodesNotReady 17 OverQuota 486 Placed 3118 PortTaken "
+      "104 QuotaExhausted 486 TaintNotTolerated 86 TopologyFragmented 483 Waits 2329; plans 9cd44e7ae354acf2");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
-  EXPECT_EQ(decided(profile_with(Blocking::kSkip, "spread")),
-            "20701 decisions, 5275 binds, 0 others; ExceedsClusterMax 376 ExceedsMaxQuota 467 GangPartial 275 "
-            "InsufficientGPU 486 InsufficientResource 187 NeverFits 843 NoMatchingDevice 4 NodesNotReady 1 OverQuota "
-            "589 Placed 3437 PortTaken 134 QuotaExhausted 589 SelectorMismatch 8 TaintNotTolerated 5 "
-            "TopologyFragmented 571 Waits 1671; plans 1015175ae45a9828");
+  EXPECT_EQ(
+      decided(profile_with(Blocking::kSkip, "spread")),
+      "20701 decisions, 5275 binds, 0 others; ExceedsClusterMax 376 ExceedsMaxQuota 467 GangPartial 275 "
+      "InsufficientGPU 451 InsufficientResource 117 NeverFits 843 NodesNotReady 15 OverQuota 589 Placed 3437 PortTaken "
+      "137 QuotaExhausted 589 TaintNotTolerated 105 TopologyFragmented 571 Waits 1671; plans ed7013c039fcd297");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
             "20709 decisions, 5200 binds, 0 others; ExceedsClusterMax 535 ExceedsMaxQuota 469 GangPartial 311 "
-            "InsufficientGPU 526 InsufficientResource 189 NeverFits 1004 NoMatchingDevice 3 NodesNotReady 3 OverQuota "
-            "685 Placed 3365 PortTaken 129 QuotaExhausted 685 ReservationHeld 238 SelectorMismatch 9 TaintNotTolerated "
-            "6 TopologyFragmented 585 Waits 1999; plans ce6e58e37dba2531");
+            "InsufficientGPU 504 InsufficientResource 121 NeverFits 1004 NodesNotReady 16 OverQuota 685 Placed 3365 "
+            "PortTaken 130 QuotaExhausted 685 ReservationHeld 238 TaintNotTolerated 102 TopologyFragmented 585 Waits "
+            "2007; plans ab69b877615a2d35");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
             "20677 decisions, 5127 binds, 0 others; ExceedsClusterMax 509 ExceedsMaxQuota 466 GangPartial 284 "
-            "InsufficientGPU 435 InsufficientResource 183 NeverFits 975 NoMatchingDevice 6 NodesNotReady 3 OverQuota "
-            "672 Placed 3335 PortTaken 120 QuotaExhausted 672 ReservationHeld 1162 SelectorMismatch 6 "
-            "TaintNotTolerated 5 TopologyFragmented 532 Waits 2736; plans bae75786dd5adc0f");
-  EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-packing")),
-            "20714 decisions, 5242 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 470 GangPartial 296 "
-            "InsufficientGPU 505 InsufficientResource 191 NeverFits 842 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "628 Placed 3415 PortTaken 123 QuotaExhausted 628 SelectorMismatch 8 TaintNotTolerated 5 "
-            "TopologyFragmented 564 Waits 1700; plans 6bd9e92536a59305");
-  EXPECT_EQ(decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-            "20708 decisions, 5285 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 477 GangPartial 298 "
-            "InsufficientGPU 494 InsufficientResource 199 NeverFits 850 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "625 Placed 3391 PortTaken 119 QuotaExhausted 625 SelectorMismatch 9 TaintNotTolerated 6 "
-            "TopologyFragmented 552 Waits 1685; plans 1f4d0b8df4a9bd6d");
-  EXPECT_EQ(decided(profile_with(Blocking::kSkip, "dotprod")),
-            "20725 decisions, 5247 binds, 0 others; ExceedsClusterMax 374 ExceedsMaxQuota 473 GangPartial 297 "
-            "InsufficientGPU 515 InsufficientResource 183 NeverFits 847 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "645 Placed 3427 PortTaken 114 QuotaExhausted 645 SelectorMismatch 9 TaintNotTolerated 5 "
-            "TopologyFragmented 569 Waits 1700; plans 2941f0f960491189");
-  EXPECT_EQ(decided(profile_with(Blocking::kSkip, "random")),
-            "20687 decisions, 5263 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 482 GangPartial 296 "
-            "InsufficientGPU 487 InsufficientResource 191 NeverFits 862 NoMatchingDevice 5 NodesNotReady 3 OverQuota "
-            "587 Placed 3440 PortTaken 136 QuotaExhausted 587 SelectorMismatch 8 TaintNotTolerated 9 "
-            "TopologyFragmented 582 Waits 1717; plans 067edff4e45b678d");
+            "InsufficientGPU 407 InsufficientResource 118 NeverFits 975 NodesNotReady 16 OverQuota 672 Placed 3335 "
+            "PortTaken 121 QuotaExhausted 672 ReservationHeld 1162 TaintNotTolerated 98 TopologyFragmented 532 Waits "
+            "2738; plans f22028865ec15779");
+  EXPECT_EQ(
+      decided(profile_with(Blocking::kSkip, "gpu-packing")),
+      "20714 decisions, 5242 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 470 GangPartial 296 "
+      "InsufficientGPU 485 InsufficientResource 125 NeverFits 842 NodesNotReady 17 OverQuota 628 Placed 3415 PortTaken "
+      "124 QuotaExhausted 628 TaintNotTolerated 99 TopologyFragmented 564 Waits 1710; plans ab90160dd4ee5bad");
+  EXPECT_EQ(
+      decided(profile_with(Blocking::kSkip, "gpu-clustering")),
+      "20708 decisions, 5285 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 477 GangPartial 298 "
+      "InsufficientGPU 471 InsufficientResource 130 NeverFits 850 NodesNotReady 17 OverQuota 625 Placed 3391 PortTaken "
+      "119 QuotaExhausted 625 TaintNotTolerated 106 TopologyFragmented 552 Waits 1693; plans 2cf24d00ccb3e6bc");
+  EXPECT_EQ(
+      decided(profile_with(Blocking::kSkip, "dotprod")),
+      "20725 decisions, 5247 binds, 0 others; ExceedsClusterMax 374 ExceedsMaxQuota 473 GangPartial 297 "
+      "InsufficientGPU 493 InsufficientResource 121 NeverFits 847 NodesNotReady 16 OverQuota 645 Placed 3427 PortTaken "
+      "115 QuotaExhausted 645 TaintNotTolerated 101 TopologyFragmented 569 Waits 1712; plans cedf4dd6ba9c5636");
+  EXPECT_EQ(
+      decided(profile_with(Blocking::kSkip, "random")),
+      "20687 decisions, 5263 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 482 GangPartial 296 "
+      "InsufficientGPU 454 InsufficientResource 130 NeverFits 862 NodesNotReady 17 OverQuota 587 Placed 3440 PortTaken "
+      "137 QuotaExhausted 587 TaintNotTolerated 101 TopologyFragmented 582 Waits 1717; plans aab99cd642b5ce0e");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {

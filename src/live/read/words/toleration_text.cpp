@@ -1,6 +1,7 @@
 #include "live/read/words/toleration_text.h"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "live/read/facts_text.h"
@@ -9,6 +10,8 @@
 
 namespace ashlar::kube {
 namespace {
+
+constexpr std::size_t kTaintsNamedMax = 3;
 
 /// Of the node itself, set and removed by Kubernetes or by a cloud's controller.
 bool is_of_a_condition(std::string_view key) {
@@ -29,12 +32,19 @@ std::string cure_text(const ObjectNames& names, const ashlar::Taint& taint) {
 std::string toleration_text(const TextContext& c, ConstraintId constraint) {
   const Cluster& cluster = c.state.cluster();
   if (constraint.row() >= cluster.constraint_rows()) return {};
-  const std::vector<NodeTally::Tainted> tainted = c.tally().untolerated(cluster, cluster.constraint(constraint));
-  const auto most = std::ranges::max_element(tainted, {}, &NodeTally::Tainted::nodes);
-  if (most == tainted.end()) return {};
-  const std::string taint = taint_text(c.tables.names, most->taint);
-  return ": " + (tainted.size() == 1 ? taint : std::to_string(most->nodes) + " of them " + taint) + "; " +
-         cure_text(c.tables.names, most->taint);
+  std::vector<NodeTally::Tainted> tainted = c.tally().untolerated(cluster, cluster.constraint(constraint));
+  if (tainted.empty()) return {};
+  std::ranges::stable_sort(tainted, std::greater<>(), &NodeTally::Tainted::nodes);
+  const ObjectNames& names = c.tables.names;
+  if (tainted.size() == 1)
+    return ": " + taint_text(names, tainted[0].taint) + "; " + cure_text(names, tainted[0].taint);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(tainted.size(), kTaintsNamedMax); ++i)
+    text += (i == 0 ? ": " : ", ") + std::to_string(tainted[i].nodes) + " of them " +
+            taint_text(names, tainted[i].taint) + " (" + cure_text(names, tainted[i].taint) + ")";
+  const std::size_t unnamed = tainted.size() - std::min(tainted.size(), kTaintsNamedMax);
+  return unnamed == 0 ? text
+                      : text + ", and " + std::to_string(unnamed) + " more " + (unnamed == 1 ? "taint" : "taints");
 }
 
 }  // namespace ashlar::kube

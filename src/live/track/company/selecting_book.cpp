@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "live/track/hashes.h"
+
 namespace ashlar::kube {
 namespace {
 
@@ -17,54 +19,59 @@ void require(LabelSelector& all, const KeyValue& label) {
 
 }  // namespace
 
+std::size_t SelectingBook::SelectorHash::operator()(const LabelSelector& selector) const { return hash_of(selector); }
+
 const LabelSelector* SelectingBook::find(const Key& key) const {
   const auto it = objects_.find(key);
-  return it == objects_.end() ? nullptr : &it->second.selector;
+  return it == objects_.end() ? nullptr : &it->second;
 }
 
-void SelectingBook::list(Space& space, const Key& key, Object& object) {
-  if (key.kind != SelectingKind::kService) return;
+bool SelectingBook::list(Space& space, const LabelSelector& selector) {
+  const auto [it, is_first] = space.selectors.try_emplace(selector);
+  ++it->second.services;
+  if (!is_first) return false;
   std::size_t fewest = SIZE_MAX;
-  for (const KeyValue& label : object.selector.match_labels) {
-    const auto listed = space.services.find(label);
-    const std::size_t others = listed == space.services.end() ? 0 : listed->second.size();
+  for (const KeyValue& label : selector.match_labels) {
+    const auto listed = space.by_label.find(label);
+    const std::size_t others = listed == space.by_label.end() ? 0 : listed->second.size();
     if (others >= fewest) continue;
     fewest = others;
-    object.listed_by = label;
+    it->second.listed_by = label;
   }
-  space.services[object.listed_by].push_back(key.name);
+  space.by_label[it->second.listed_by].push_back(&it->first);
+  return true;
 }
 
-void SelectingBook::unlist(Space& space, const Key& key, const Object& object) {
-  if (key.kind != SelectingKind::kService) return;
-  const auto listed = space.services.find(object.listed_by);
-  std::erase(listed->second, key.name);
-  if (listed->second.empty()) space.services.erase(listed);
+bool SelectingBook::unlist(Space& space, const LabelSelector& selector) {
+  const auto it = space.selectors.find(selector);
+  if (--it->second.services > 0) return false;
+  const auto listed = space.by_label.find(it->second.listed_by);
+  std::erase(listed->second, &it->first);
+  if (listed->second.empty()) space.by_label.erase(listed);
+  space.selectors.erase(it);
+  return true;
 }
 
 void SelectingBook::set(const Key& key, LabelSelector selector) {
   const LabelSelector* known = find(key);
   if (known == nullptr ? !selector.present : *known == selector) return;
   Space& space = spaces_[key.ns];
+  const bool is_service = key.kind == SelectingKind::kService;
   News news{.kind = key.kind, .name = key.name, .before = {}, .after = {}};
   if (known != nullptr) {
-    const auto it = objects_.find(key);
-    unlist(space, key, it->second);
-    news.before = std::move(it->second.selector);
-    objects_.erase(it);
+    if (is_service && unlist(space, *known)) news.before = *known;
+    objects_.erase(key);
     --space.objects;
   }
   if (selector.present) {
-    Object& object = objects_[key];
-    object.selector = std::move(selector);
-    list(space, key, object);
-    news.after = object.selector;
+    if (is_service && list(space, selector)) news.after = selector;
+    objects_[key] = std::move(selector);
     ++space.objects;
   }
-  space.edition = ++editions_;
+  const bool is_news = !is_service || news.before.present || news.after.present;
+  if (is_news) space.edition = ++editions_;
   if (space.objects == 0) spaces_.erase(key.ns);
-  if (key.kind != SelectingKind::kService) news.before = news.after = {};
-  news_[key.ns].push_back(std::move(news));
+  if (is_news) news_[key.ns].push_back(std::move(news));
 }
 
 std::uint64_t SelectingBook::edition(const PooledString& ns) const {
@@ -78,13 +85,11 @@ LabelSelector SelectingBook::selector_of(const PooledString& ns, const Labels& l
   const auto space = spaces_.find(ns);
   if (space == spaces_.end()) return all;
   for (const KeyValue& label : labels) {
-    const auto listed = space->second.services.find(label);
-    if (listed == space->second.services.end()) continue;
-    for (const PooledString& name : listed->second) {
-      const LabelSelector& service = *find({SelectingKind::kService, ns, name});
-      if (!matches(service, labels)) continue;
-      for (const KeyValue& required : service.match_labels) require(all, required);
-    }
+    const auto listed = space->second.by_label.find(label);
+    if (listed == space->second.by_label.end()) continue;
+    for (const LabelSelector* services : listed->second)
+      if (matches(*services, labels))
+        for (const KeyValue& required : services->match_labels) require(all, required);
   }
   const LabelSelector* controller =
       controller_kind == SelectingKind::kNone ? nullptr : find({controller_kind, ns, controller_name});

@@ -1,10 +1,12 @@
 // SelectingBook: which Services and controllers select the pods of each namespace, and the one selector that they make
-// together for a pod. Cost: the Services that share one label with the pod; about 300 bytes an object.
+// together for a pod. Cost: the unlike selectors of Services that share one label with the pod; about 300 bytes an
+// object.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,7 +36,7 @@ class SelectingBook {
   struct News {
     SelectingKind kind = SelectingKind::kNone;
     PooledString name;
-    LabelSelector before, after;  ///< of a Service
+    LabelSelector before, after;  ///< of a Service: one that no other has
     /// Whether it is about such a pod.
     bool concerns(const Labels& labels, SelectingKind controller_kind, const PooledString& controller_name) const;
   };
@@ -59,24 +61,31 @@ class SelectingBook {
   struct LabelHash {
     std::size_t operator()(const KeyValue& l) const { return l.key.hash() * 31 + l.value.hash(); }
   };
-  struct Object {
-    LabelSelector selector;
-    KeyValue listed_by;  ///< of a Service: one of its labels, under which it is found
+  struct SelectorHash {
+    std::size_t operator()(const LabelSelector& selector) const;
+  };
+  /// Services with one selector.
+  struct Alike {
+    std::size_t services = 0;
+    KeyValue listed_by;  ///< one of its labels, under which it is found
   };
   struct Space {
     std::size_t objects = 0;
     std::uint64_t edition = 0;
-    boost::unordered_flat_map<KeyValue, std::vector<PooledString>, LabelHash> services;  ///< their names
+    std::unordered_map<LabelSelector, Alike, SelectorHash> selectors;                            ///< of Services
+    boost::unordered_flat_map<KeyValue, std::vector<const LabelSelector*>, LabelHash> by_label;  ///< of `selectors`
   };
 
   /// Not present: it selects no pods any more.
   void set(const Key& key, LabelSelector selector);
-  /// Under that of its labels that the fewest others are listed by.
-  void list(Space& space, const Key& key, Object& object);
-  static void unlist(Space& space, const Key& key, const Object& object);
+  /// One more Service has it: whether it is the first. It is listed under that of its labels that the fewest others are
+  /// listed by.
+  static bool list(Space& space, const LabelSelector& selector);
+  /// One Service less: whether it was the last.
+  static bool unlist(Space& space, const LabelSelector& selector);
   const LabelSelector* find(const Key& key) const;
 
-  boost::unordered_flat_map<Key, Object, KeyHash> objects_;
+  boost::unordered_flat_map<Key, LabelSelector, KeyHash> objects_;
   boost::unordered_flat_map<PooledString, Space, std::hash<PooledString>> spaces_;
   std::map<PooledString, std::vector<News>> news_;
   std::uint64_t editions_ = 0;
