@@ -136,7 +136,9 @@ PacedRow paced_row_of(const std::vector<Figure>& figures) {
   PacedRow row{.p50 = median(values_by(figures, "ashlar", p50)),
                .p99 = median(values_by(figures, "ashlar", p99)),
                .kube_p50 = median(values_by(figures, "kube-scheduler", p50)),
-               .kube_p99 = median(values_by(figures, "kube-scheduler", p99))};
+               .kube_p99 = median(values_by(figures, "kube-scheduler", p99)),
+               .plain_p50 = median(values_by(figures, "plain-client", p50)),
+               .plain_p99 = median(values_by(figures, "plain-client", p99))};
   bool is_whole = !rates(figures, "ashlar").empty();
   for (const Figure& figure : figures)
     if (figure.contestant == "ashlar" && (figure.bound < figure.measured || figure.bound == 0)) is_whole = false;

@@ -94,5 +94,14 @@ TEST(Results, APacedRowIsNotBehindKubeScheduler) {
   EXPECT_FALSE(paced_row_of(figures).is_met);
 }
 
+TEST(Results, WhatThePlainClientNeedsIsNoGoalOfAPacedRow) {
+  std::vector<Figure> figures{figure("ashlar", 0, 50, "paced"), figure("plain-client", 0, 50, "paced")};
+  figures[0].p50_sent = 4, figures[0].p99_sent = 19, figures[1].p50_sent = 3, figures[1].p99_sent = 12;
+  const PacedRow row = paced_row_of(figures);
+  EXPECT_TRUE(row.is_met);
+  EXPECT_DOUBLE_EQ(row.plain_p50, 3);
+  EXPECT_DOUBLE_EQ(row.plain_p99, 12);
+}
+
 }  // namespace
 }  // namespace ashlar::bench::perf
