@@ -44,9 +44,11 @@ struct World {
   }
   void tell(EventBody body) { apply(state, Event{state.now(), std::move(body)}); }
   Plan decide() { return engine.decide(state, state.now()); }
-  /// Until no decision is due at once: one that has explained many kinds goes on in the next.
+  /// Until nothing is left to look at soon: searches that were put off have their turn as time passes.
   void settle() {
-    while (decide().look_again_at <= state.now()) continue;
+    constexpr Millis kSoon{10'000};
+    for (Millis next = decide().look_again_at; next <= state.now() + kSoon;)
+      next = next <= state.now() ? decide().look_again_at : tick(next - state.now()).look_again_at;
   }
   /// Time passes and the engine is asked again.
   Plan tick(Millis by) {

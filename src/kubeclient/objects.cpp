@@ -53,10 +53,12 @@ std::int64_t amount_of(const Resources& resources, std::string_view extended_nam
 }
 
 bool matches(const LabelSelector& selector, const Labels& labels) {
-  if (!selector.present) return false;
+  if (!selector.present || selector.match_labels.size() > labels.size()) return false;
+  std::size_t at = 0;  // both are in one order: each is found near the last
   for (const KeyValue& wanted : selector.match_labels) {
-    const PooledString* value = find_label(labels, wanted.key);
-    if (value == nullptr || !(*value == wanted.value)) return false;
+    std::size_t passed = 0;
+    while (passed < labels.size() && labels[at].key != wanted.key) ++passed, at = at + 1 < labels.size() ? at + 1 : 0;
+    if (passed == labels.size() || labels[at].value != wanted.value) return false;
   }
   return std::all_of(selector.expressions.begin(), selector.expressions.end(),
                      [&](const Requirement& r) { return holds(r, labels); });

@@ -61,20 +61,44 @@ void close(PodBuilder& builder, const std::string& text) {
   if (builder.pod.problem.empty()) builder.pod.problem = text;
 }
 
-/// For each of its topology keys, a term that matches every pod of every namespace.
+/// For each of its topology keys, a term that matches every pod of its own namespace, or of all namespaces where it may
+/// mean others: it keeps away whom it would, and some more, but no pods of namespaces that it does not name.
 std::vector<PodAffinityTerm> against_everything(const std::vector<PodAffinityTerm>& terms) {
   std::vector<PodAffinityTerm> out;
-  PodAffinityTerm all;
-  all.selector.present = all.namespace_selector.present = true;
   for (const PodAffinityTerm& term : terms) {
     if (!term.selector.present) continue;  // means no pod
-    const auto has_key = [&](const PodAffinityTerm& known) { return known.topology_key == term.topology_key; };
-    if (std::any_of(out.begin(), out.end(), has_key)) continue;
-    if (out.size() == kTopologyKeysMax) break;
+    PodAffinityTerm all;
+    all.selector.present = true;
+    all.namespace_selector.present = term.namespace_selector.present || !term.namespaces.empty();
     all.topology_key = term.topology_key;
-    out.push_back(all);
+    if (std::find(out.begin(), out.end(), all) != out.end()) continue;
+    if (out.size() == kTopologyKeysMax) break;
+    out.push_back(std::move(all));
   }
   return out;
+}
+
+/// Terms of node affinity, and what they require: each is compared with each node.
+std::size_t parts_about_nodes(const PodRules& rules) {
+  std::size_t parts = rules.node_selector.size();
+  const auto add = [&](const NodeTerm& term) { parts += 1 + term.expressions.size() + term.fields.size(); };
+  for (const NodeTerm& term : rules.required_affinity) add(term);
+  for (const PreferredTerm& preferred : rules.preferred_affinity) add(preferred.term);
+  return parts;
+}
+
+/// What is said of a pod that exceeds a limit; empty if none.
+std::string excess_text(const PodRules& rules, std::size_t bytes, const Field& largest) {
+  if (bytes > kPodBytesMax) return size_text(largest, "a pod's selectors, affinity, tolerations and host ports");
+  const auto text = [](std::size_t count, std::string_view what, std::size_t limit) {
+    return "spec has " + std::to_string(count) + " " + std::string(what) + "; the limit of a pod is " +
+           std::to_string(limit);
+  };
+  if (const std::size_t terms = terms_about_pods(rules); terms > kPodTermsMax)
+    return text(terms, "terms of pod affinity, anti-affinity and topology spread", kPodTermsMax);
+  if (const std::size_t parts = parts_about_nodes(rules); parts > kPodNodePartsMax)
+    return text(parts, "terms and requirements of node affinity and selector", kPodNodePartsMax);
+  return {};
 }
 
 void limit_rules(PodBuilder& builder) {
@@ -91,15 +115,9 @@ void limit_rules(PodBuilder& builder) {
   };
   std::size_t sum = 0;
   for (const Field& field : fields) sum += field.bytes;
-  const std::size_t terms = terms_about_pods(rules);
-  if (sum <= kPodBytesMax && terms <= kPodTermsMax) return;
   const auto smaller = [](const Field& a, const Field& b) { return a.bytes < b.bytes; };
-  const std::string text =
-      sum <= kPodBytesMax ? "spec has " + std::to_string(terms) +
-                                " terms of pod affinity, anti-affinity and topology spread; the limit of a pod is " +
-                                std::to_string(kPodTermsMax)
-                          : size_text(*std::max_element(std::begin(fields), std::end(fields), smaller),
-                                      "a pod's selectors, affinity, tolerations and host ports");
+  const std::string text = excess_text(rules, sum, *std::max_element(std::begin(fields), std::end(fields), smaller));
+  if (text.empty()) return;
   PodRules kept;
   kept.unsupported = rules.unsupported;
   kept.unknown_fields = std::move(rules.unknown_fields);

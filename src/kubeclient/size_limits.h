@@ -15,6 +15,9 @@ inline constexpr std::size_t kEntryBytes = 16;          // for tests
 /// Terms of affinity and anti-affinity of pods and of topology spread, required and preferred together: each is counted
 /// for all pods that it means, those of other tenants too.
 inline constexpr std::size_t kPodTermsMax = 64;  // for tests
+/// Terms of node affinity, their requirements and those of the node selector together; a requirement may name as many
+/// values as there is room for.
+inline constexpr std::size_t kPodNodePartsMax = 256;  // for tests
 /// Names of extended resources that a pod requests: twice what Ashlar tracks in a whole cluster.
 inline constexpr std::size_t kPodResourcesMax = 128;  // for tests
 

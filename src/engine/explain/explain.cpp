@@ -76,7 +76,7 @@ std::uint64_t members_together(State& state, FitTables& fit_tables, const Profil
     if (best.is_none()) {
       if (refused != nullptr && refused->empty()) {
         *refused = binding_first(refusals(state, profile, view, {m.demand, m.constraint}));
-        fit_tables.note_looks(looks_of_refusals(state));
+        fit_tables.note_looks(looks_of_refusals(state, m.constraint));
       }
       continue;
     }
@@ -140,6 +140,13 @@ std::size_t nodes_kept_for_others(const State& state) {
   return nodes.size();
 }
 
+/// What nodes keep for others.
+void add_kept(const State& state, const FitTable& view, Tally& tally) {
+  if (const std::size_t kept = nodes_kept_for_others(state); kept > 0)
+    tally.add({ReasonCode::kNominatedElsewhere, 0, {static_cast<std::int64_t>(kept), 0, 0}});
+  if (const Reason held = held_capacity(state, view); held.numbers[0] > 0) tally.add(held);
+}
+
 /// Of the level that the job must stay within: where its members are, else with most room, else with most idle devices.
 std::size_t best_domain(const State& state, JobId job, const std::vector<std::uint64_t>& room) {
   const LevelId within = state.job(job).within;
@@ -169,10 +176,8 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   const MemberNeed& short_need = needs[room.shortest];
   FitTable& view = fit_tables.counted(state, short_need.demand, short_need.constraint, 0);
   Tally tally = refusals(state, profile, view, {short_need.demand, short_need.constraint});
-  fit_tables.note_looks(looks_of_refusals(state));
-  if (const std::size_t kept = nodes_kept_for_others(state); kept > 0)
-    tally.add({ReasonCode::kNominatedElsewhere, 0, {static_cast<std::int64_t>(kept), 0, 0}});
-  if (const Reason held = held_capacity(state, view); held.numbers[0] > 0) tally.add(held);
+  fit_tables.note_looks(looks_of_refusals(state, short_need.constraint));
+  add_kept(state, view, tally);
   std::vector<Reason> of_nodes = binding_first(tally);
   const auto members = static_cast<std::int64_t>(room.needed);
   const bool are_apart = std::none_of(needs.begin(), needs.end(), [&](const MemberNeed& need) {
@@ -197,6 +202,10 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
                                 has_domain ? Scope{j.within, DomainId(best)} : Scope{});
   const bool is_short_as_a_whole = (has_domain ? room.by_domain[best] : room.everywhere) < room.needed;
   const bool is_of_a_group = !of_groups.empty() && !is_short_as_a_whole;  // then that is all there is to say
+  // wherever it is placed: its domains are not the trouble
+  const bool is_for_none = everywhere == 0 && !of_nodes.empty() && is_fact(of_nodes.front().code);
+  const auto add_of_nodes = [&] { verdict.reasons.insert(verdict.reasons.end(), of_nodes.begin(), of_nodes.end()); };
+  if (is_for_none && (j.within.is_none() || has_domain)) add_of_nodes();
   if (!j.within.is_none() && !is_of_a_group) {
     if (!has_domain)
       verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
@@ -210,7 +219,7 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
     verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
   }
   verdict.reasons.insert(verdict.reasons.end(), of_groups.begin(), of_groups.end());
-  verdict.reasons.insert(verdict.reasons.end(), of_nodes.begin(), of_nodes.end());
+  if (!is_for_none || (!j.within.is_none() && !has_domain)) add_of_nodes();
   const EverFits on_empty_cluster = ever_fits(state, job);
   fit_tables.note_looks(kLooksOfAStep * (on_empty_cluster == EverFits::kUnproven ? kProofStepsMax : 0));
   if (on_empty_cluster == EverFits::kNo) {

@@ -84,15 +84,14 @@ std::int64_t unhealthy_missed(const NodeView& view, NodeId n) {
 
 }  // namespace
 
-namespace {
-
-/// A fact of the nodes, which no end of a job changes.
 bool is_fact(ReasonCode code) {
   return code == ReasonCode::kModelMismatch || code == ReasonCode::kCapabilityMissing ||
          code == ReasonCode::kSelectorMismatch || code == ReasonCode::kVolumeNodeAffinity ||
          code == ReasonCode::kTaintNotTolerated || code == ReasonCode::kFeatureMissing ||
          code == ReasonCode::kNotReady || is_about_pods(code);
 }
+
+namespace {
 
 std::size_t best_use(const std::array<std::int64_t, 3>& nodes) {
   return static_cast<std::size_t>(
@@ -137,7 +136,9 @@ std::vector<Reason> binding_first(const Tally& tally) {
     const Reason &a = tally.reasons[row], &b = tally.reasons[other];
     const std::size_t use = best_use(tally.by_use[row]), other_use = best_use(tally.by_use[other]);
     if (use != other_use) return use < other_use;
-    if (is_fact(a.code) != is_fact(b.code)) return is_fact(b.code);
+    // a node that is not meant stays so whatever is freed there
+    const bool are_facts_first = use == static_cast<std::size_t>(NodeUse::kNotMeant);
+    if (is_fact(a.code) != is_fact(b.code)) return is_fact(a.code) == are_facts_first;
     if (a.numbers[0] != b.numbers[0]) return a.numbers[0] > b.numbers[0];
     return rank(a) != rank(b) ? rank(a) < rank(b) : a.subject < b.subject;
   });
@@ -149,20 +150,21 @@ std::vector<Reason> binding_first(const Tally& tally) {
 
 namespace {
 
-/// The first rule by facts that refuses the node, lasting ones before its present condition; nullptr if none does. A
-/// node without devices is short of them, whatever model is named.
+/// The first rule by facts that refuses the node: lasting ones, then those about pods, which no toleration changes,
+/// then its present condition; nullptr if none does.
 const FeasiblePolicy* refusing_fact(const State& state, const Profile& profile, const NodeView& view, NodeId n,
                                     ConstraintId constraint) {
   const Cluster& cluster = state.cluster();
-  const bool lacks_devices = view.demand.devices.count > 0 && cluster.devices()[n.row()] == 0;
   const auto refuses = [&](const FeasiblePolicy& policy) {
     if (policy.is_by_pods()) return cluster.is_refused(constraint, kNodeRules, n, policy.company);
-    if (policy.reason == ReasonCode::kModelMismatch && lacks_devices) return false;
     return !policy.allows(view.constraint, cluster.facts(n), cluster.context());
   };
-  for (const bool is_lasting : {true, false})
+  const auto turn = [](const FeasiblePolicy& policy) {
+    return policy.is_lasting ? 0 : is_about_pods(policy.reason) ? 1 : 2;
+  };
+  for (const int now : {0, 1, 2})
     for (const FeasiblePolicy* policy : profile.feasible)
-      if (policy->is_by_facts() && policy->is_lasting == is_lasting && refuses(*policy)) return policy;
+      if (policy->is_by_facts() && turn(*policy) == now && refuses(*policy)) return policy;
   return nullptr;
 }
 
@@ -172,22 +174,25 @@ NodeUse use_of(const State& state, const NodeView& view, NodeId n, const Feasibl
                                                                                    : NodeUse::kTooSmall;
 }
 
-/// Under each kind of what is free there and does not suffice.
-void count_shortages(const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
+/// Under each kind of what is free there and does not suffice; whether there is any.
+bool count_shortages(const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
   const auto refuses = [&](const FeasiblePolicy& policy) {
     std::uint16_t fits = kFitsMax;
     policy.lower(view, {n.row(), 1}, {&fits, 1});
     return fits == 0;
   };
+  bool is_short = false;
   for (const ResourceAmount& a : view.demand.amounts) {
     const std::int64_t free = a.resource.row() < view.nodes.resource_count() ? view.nodes.free(a.resource)[n.row()] : 0;
     if (free >= a.amount) continue;
+    is_short = true;
     Reason& r = tally.count(ReasonCode::kInsufficientResource, a.resource.value);
     r.numbers[1] = std::max(r.numbers[1], free);
     r.numbers[2] = a.amount;
   }
   for (const FeasiblePolicy* policy : profile.feasible) {
     if (policy->is_by_facts() || policy->reason == ReasonCode::kInsufficientResource || !refuses(*policy)) continue;
+    is_short = true;
     const bool is_of_devices = policy->reason == ReasonCode::kInsufficientGpu;
     if (const std::int64_t missed = is_of_devices ? unhealthy_missed(view, n) : 0; missed > 0) {
       tally.count(ReasonCode::kUnhealthyGpu, 0).numbers[1] += missed;
@@ -206,20 +211,26 @@ void count_shortages(const Profile& profile, const NodeView& view, NodeId n, Tal
       r.numbers[2] = view.demand.devices.milli_total();
     }
   }
+  return is_short;
 }
 
 }  // namespace
 
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
+  const Cluster& cluster = state.cluster();
   const FeasiblePolicy* refusing = refusing_fact(state, profile, view, n, tally.constraint);
   tally.use = use_of(state, view, n, refusing);
-  if (refusing == nullptr) return count_shortages(profile, view, n, tally);
-  if (refusing->reason != ReasonCode::kCapabilityMissing) {
-    tally.count(refusing->reason);
-    return;
+  const bool is_of_condition = refusing != nullptr && !refusing->is_lasting && !is_about_pods(refusing->reason);
+  if (refusing == nullptr || (is_of_condition && tally.use == NodeUse::kTooSmall))
+    if (count_shortages(profile, view, n, tally) || refusing == nullptr) return;
+  if (refusing->reason == ReasonCode::kModelMismatch && cluster.devices()[n.row()] == 0 &&
+      view.demand.devices.count > 0) {  // whatever model it names
+    tally.count(ReasonCode::kInsufficientGpu).numbers[2] = view.demand.devices.milli_total();
+  } else if (refusing->reason == ReasonCode::kCapabilityMissing) {
+    tally.count(refusing->reason, missing_capability(view.constraint, cluster.facts(n), cluster.context()).value);
+  } else if (Reason& r = tally.count(refusing->reason); refusing->reason == ReasonCode::kTaintNotTolerated) {
+    r.numbers[1] = tally.demand.value;
   }
-  const Cluster& cluster = state.cluster();
-  tally.count(refusing->reason, missing_capability(view.constraint, cluster.facts(n), cluster.context()).value);
 }
 
 Tally refusals(const State& state, const Profile& profile, const FitTable& view, Tally tally) {
@@ -230,9 +241,13 @@ Tally refusals(const State& state, const Profile& profile, const FitTable& view,
   return tally;
 }
 
-std::uint64_t looks_of_refusals(const State& state) {
-  constexpr std::uint64_t kOfANode = 2;
-  return kOfANode * state.cluster().live_count();
+std::uint64_t looks_of_selection(const Constraint& constraint) {
+  constexpr std::uint64_t kTermsOfALook = 16;
+  return 1 + (constraint.selector.all.size() + constraint.any_of.size() + constraint.preferred.size()) / kTermsOfALook;
+}
+
+std::uint64_t looks_of_refusals(const State& state, ConstraintId constraint) {
+  return state.cluster().live_count() * (1 + looks_of_selection(state.cluster().constraint(constraint)));
 }
 
 }  // namespace ashlar

@@ -1,7 +1,7 @@
-// refusals: why nodes do not take a member, counted by rule: as kube-scheduler does, each node under the first rule by
-// facts that refuses it, or under every resource that is short; but what the member names (labels, models, volumes)
-// comes before taints, since tolerating those of a node of another pool would not help. Cost: O(rules + resources) a
-// node.
+// refusals: why nodes do not take a member, counted by rule: a node that the member does not name (labels, model,
+// volumes) as such, then under the first rule about pods that refuses it, then under its taints and condition, else
+// under every resource that is short. A node that would be too small even if nothing ran there counts under what it is
+// short of: no toleration would help. Cost: O(rules + resources) a node.
 #pragma once
 
 #include <array>
@@ -17,6 +17,8 @@ namespace ashlar {
 
 /// It is a rule about other pods that refuses.
 bool is_about_pods(ReasonCode code);
+/// A fact of nodes or a rule about other pods, not what is short.
+bool is_fact(ReasonCode code);
 
 /// Of what use a node that refuses a member could be to it, the most useful first.
 enum class NodeUse : std::uint8_t {
@@ -41,11 +43,14 @@ struct Tally {
 /// job can resolve before facts of the nodes, and then those of most nodes.
 std::vector<Reason> binding_first(const Tally& tally);
 
-/// Counts the node under everything that refuses it: the first rule by facts, or every resource that is short.
+/// Counts the node under everything that refuses it: the first rule by facts, or every resource that is short. Of
+/// taints, numbers[1] is the demand, by which nodes are too small.
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally);
 /// Of all nodes on which no such member fits.
 Tally refusals(const State& state, const Profile& profile, const FitTable& view, Tally tally);
 /// What that costs, in looks (FitTables::looks).
-std::uint64_t looks_of_refusals(const State& state);
+std::uint64_t looks_of_refusals(const State& state, ConstraintId constraint);
+/// What comparing a node with what the constraint says of nodes costs, in looks.
+std::uint64_t looks_of_selection(const Constraint& constraint);
 
 }  // namespace ashlar

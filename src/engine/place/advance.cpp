@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "engine/explain/explain.h"
 #include "engine/explain/never_fits.h"
+#include "engine/explain/refusals.h"
 #include "engine/explain/verdicts.h"
 #include "engine/pending/impossible_heads.h"
 #include "engine/pending/rekey.h"
@@ -48,9 +49,13 @@ constexpr std::size_t kLooksForRules = 4;
 
 /// What a search and its reason look at besides what is noted: each kind of members is compared with each node.
 std::size_t looked_at_for(const State& state, const PendingQueue::Class& job_class) {
-  const bool has_rules = job_class.has_company && !job_class.key.is_gang();
-  return state.cluster().live_count() *
-         std::max<std::size_t>(job_class.key.runs.size(), has_rules ? kLooksForRules : 1);
+  const EquivalenceClass& key = job_class.key;
+  const bool has_rules = job_class.has_company && !key.is_gang();
+  const auto of = [&](ConstraintId id) { return looks_of_selection(state.cluster().constraint(id)); };
+  std::uint64_t kinds = 0;
+  for (const MemberRun& run : key.runs) kinds += of(run.constraint);
+  if (key.runs.empty()) kinds = of(key.constraint) - 1 + (has_rules ? kLooksForRules : 1);
+  return state.cluster().live_count() * kinds;
 }
 
 /// What has been looked at, and counted, up to now.

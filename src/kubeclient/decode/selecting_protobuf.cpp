@@ -6,7 +6,7 @@ namespace ashlar::kube::proto {
 namespace {
 
 /// Labels, keys and values of one selector: what has more selects no pods.
-constexpr std::size_t kSelectorPartsMax = 1024;
+constexpr std::size_t kSelectorPartsMax = 128;
 
 void limit(LabelSelector& selector, std::string& problem) {
   std::size_t parts = selector.match_labels.size();

@@ -4,12 +4,21 @@
 #include <map>
 #include <tuple>
 
+#include "engine/explain/empty_node.h"
+#include "engine/explain/refusals.h"
 #include "policy/feasible_policy.h"
 
 namespace ashlar::kube {
 namespace {
 
 constexpr std::uint32_t kNotLive = 0xffffffffu;
+
+/// What nodes that are alike have in common.
+struct Shape {
+  std::vector<ashlar::Taint> taints;
+  std::vector<std::int64_t> allocatable;
+  ashlar::NodeDevices devices;
+};
 
 /// Ordered like the rows; any fixed order would do.
 struct ByRow {
@@ -18,6 +27,14 @@ struct ByRow {
   }
   bool operator()(const std::vector<ashlar::Taint>& a, const std::vector<ashlar::Taint>& b) const {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), *this);
+  }
+  bool operator()(const Shape& a, const Shape& b) const {
+    const auto rest = [](const Shape& s) {
+      return std::tie(s.allocatable, s.devices.count, s.devices.memory_each.value, s.devices.device_class,
+                      s.devices.layout);
+    };
+    if (rest(a) != rest(b)) return rest(a) < rest(b);
+    return (*this)(a.taints, b.taints);
   }
 };
 
@@ -32,9 +49,20 @@ const ashlar::Taint* first_untolerated(const Constraint& constraint, const std::
 }
 
 /// Whether it names nodes, by one of the lasting rules (is_meant_for).
-bool is_choosy(const Constraint& constraint) {
+bool names_nodes(const Constraint& constraint) {
   return !constraint.selector.all.empty() || !constraint.any_of.empty() || !constraint.models.empty() ||
          !constraint.capabilities.empty() || !constraint.volumes.empty() || !constraint.features.empty();
+}
+
+/// Neither its own choice nor a rule about pods keeps it off the node.
+bool is_open(const Cluster& cluster, const Constraint& constraint, ConstraintId id, NodeId n) {
+  const auto refuses = [&](const FeasiblePolicy& policy) {
+    if (policy.is_by_pods()) return cluster.is_refused(id, kNodeRules, n, policy.company);
+    return is_about_pods(policy.reason) && !policy.allows(constraint, cluster.facts(n), cluster.context());
+  };
+  if (!is_meant_for(constraint, cluster.facts(n), cluster.context())) return false;
+  const auto policies = feasible_policies();
+  return std::none_of(policies.begin(), policies.end(), refuses);
 }
 
 }  // namespace
@@ -44,37 +72,43 @@ void NodeTally::bring_up(const Cluster& cluster) {
   seen_ = cluster.facts_change_count();
   alike_.clear();
   alike_of_.assign(cluster.rows(), kNotLive);
-  std::map<std::vector<ashlar::Taint>, std::uint32_t, ByRow> rows;
-  std::vector<ashlar::Taint> taints;
+  std::map<Shape, std::uint32_t, ByRow> rows;
+  Shape shape;
   for (std::size_t n = 0; n < cluster.rows(); ++n) {
     if (!cluster.is_live(NodeId(n))) continue;
     ++looks_;
-    const std::vector<ashlar::Taint>& all = cluster.facts(NodeId(n)).taints;
-    taints.clear();
-    std::copy_if(all.begin(), all.end(), std::back_inserter(taints),
+    const NodeFacts& facts = cluster.facts(NodeId(n));
+    shape.allocatable = facts.allocatable;
+    shape.devices = facts.devices;
+    shape.taints.clear();
+    std::copy_if(facts.taints.begin(), facts.taints.end(), std::back_inserter(shape.taints),
                  [](const auto& t) { return t.effect != ashlar::TaintEffect::kPreferNoSchedule; });
-    const auto [row, is_new] = rows.try_emplace(taints, static_cast<std::uint32_t>(alike_.size()));
-    if (is_new) alike_.push_back({taints, 0});
+    const auto [row, is_new] = rows.try_emplace(shape, static_cast<std::uint32_t>(alike_.size()));
+    if (is_new) alike_.push_back({shape.taints, NodeId(n), 0});
     ++alike_[row->second].nodes;
     alike_of_[n] = row->second;
   }
 }
 
-std::vector<NodeTally::Tainted> NodeTally::untolerated(const Cluster& cluster, const Constraint& constraint) {
+std::vector<NodeTally::Tainted> NodeTally::untolerated(const Cluster& cluster, const Demand& demand,
+                                                       ConstraintId constraint_id) {
   bring_up(cluster);
-  std::vector<const ashlar::Taint*> refused_by(alike_.size());
-  std::transform(alike_.begin(), alike_.end(), refused_by.begin(),
-                 [&](const Alike& alike) { return first_untolerated(constraint, alike.taints); });
+  const Constraint& constraint = cluster.constraint(constraint_id);
+  const bool is_choosy = names_nodes(constraint) || constraint.has_company() || !constraint.seen_as.is_none();
   std::map<ashlar::Taint, std::int64_t, ByRow> counts;
-  if (!is_choosy(constraint)) {
-    for (std::size_t a = 0; a < alike_.size(); ++a)
-      if (refused_by[a] != nullptr) counts[*refused_by[a]] += alike_[a].nodes;
-  } else if (std::any_of(refused_by.begin(), refused_by.end(), [](const auto* taint) { return taint != nullptr; })) {
-    for (std::size_t n = 0; n < cluster.rows(); ++n) {
-      if (alike_of_[n] == kNotLive || refused_by[alike_of_[n]] == nullptr) continue;
-      ++looks_;
-      if (is_meant_for(constraint, cluster.facts(NodeId(n)), cluster.context())) ++counts[*refused_by[alike_of_[n]]];
-    }
+  std::vector<const ashlar::Taint*> refused_by(alike_.size(), nullptr);
+  bool is_any = false;
+  for (std::size_t a = 0; a < alike_.size(); ++a) {
+    const ashlar::Taint* taint = first_untolerated(constraint, alike_[a].taints);
+    if (taint == nullptr || fits_when_empty(cluster, demand, constraint, alike_[a].example, {}) == 0) continue;
+    refused_by[a] = taint;
+    is_any = true;
+    if (!is_choosy) counts[*taint] += alike_[a].nodes;
+  }
+  for (std::size_t n = 0; is_choosy && is_any && n < cluster.rows(); ++n) {
+    if (alike_of_[n] == kNotLive || refused_by[alike_of_[n]] == nullptr) continue;
+    ++looks_;
+    if (is_open(cluster, constraint, constraint_id, NodeId(n))) ++counts[*refused_by[alike_of_[n]]];
   }
   std::vector<Tainted> all;
   all.reserve(counts.size());

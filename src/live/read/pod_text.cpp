@@ -23,11 +23,10 @@
 namespace ashlar::kube {
 namespace {
 
-/// Live nodes by the first taint that the constraint does not tolerate, as text.
-std::map<std::string, std::int64_t> untolerated(const TextContext& c, ConstraintId id) {
+/// Nodes that are counted under this reason, by the first taint that is not tolerated, as text.
+std::map<std::string, std::int64_t> untolerated_text(const TextContext& c, const Reason& r) {
   std::map<std::string, std::int64_t> counts;
-  const Cluster& cluster = c.state.cluster();
-  for (const NodeTally::Tainted& tainted : c.tally().untolerated(cluster, cluster.constraint(id))) {
+  for (const NodeTally::Tainted& tainted : untolerated(c, r)) {
     const PooledString key = c.tables.names.label_keys.name(tainted.taint.key);
     const std::string pair = c.tables.names.label_text(tainted.taint.value);
     const std::string value = pair.substr(std::min(pair.size(), key.view().size() + 1));
@@ -120,8 +119,7 @@ class NamesOf final : public ReasonNames {
   }
   std::string detail(const Reason& r) const override {
     if (r.code == ReasonCode::kNotReady) return closed_nodes_text(c_.tables);
-    if (r.code == ReasonCode::kTaintNotTolerated)
-      return c_.is_brief ? "" : toleration_text(c_, ConstraintId(r.subject));
+    if (r.code == ReasonCode::kTaintNotTolerated) return c_.is_brief ? "" : toleration_text(c_, r);
     if (r.code == ReasonCode::kSelectorMismatch)
       return c_.is_brief ? "" : selector_trouble(c_, ConstraintId(r.subject));
     if (row_of(r.code).subject == ReasonSubject::kConstraint) return c_.is_brief ? "" : company_text(c_, job_, r);
@@ -196,7 +194,7 @@ std::map<std::string, std::int64_t> histogram(const TextContext& c, JobId job, c
   std::map<std::string, std::int64_t> counts;
   for (const Reason& r : reported_reasons(c, job, verdict)) {
     if (r.code == ReasonCode::kTaintNotTolerated) {
-      counts.merge(untolerated(c, ConstraintId(r.subject)));
+      counts.merge(untolerated_text(c, r));
       continue;
     }
     if (!row_of(r.code).per_node.empty()) counts[words_per_node(c, job, r)] += r.numbers[0];

@@ -13,13 +13,33 @@ constexpr std::size_t kFlipsKept = 4;
 
 }  // namespace
 
-bool counts_for_spread(const Constraint& constraint, const NodeRules& rules, const SpreadTerm& term,
-                       std::span<const SpreadTerm> together, const NodeFacts& facts) {
-  if (term.honors_affinity && rules.is_selected != nullptr && !rules.is_selected(constraint, facts)) return false;
+namespace {
+
+/// But for the constraint's selector and affinity.
+bool counts_where_selected(const Constraint& constraint, const NodeRules& rules, const SpreadTerm& term,
+                           std::span<const SpreadTerm> together, const NodeFacts& facts) {
   if (term.honors_taints && rules.tolerates != nullptr && !rules.tolerates(constraint, facts)) return false;
   return !term.requires_all_labels || std::all_of(together.begin(), together.end(), [&](const SpreadTerm& other) {
     return !value_of(facts, other.topology).is_none();
   });
+}
+
+}  // namespace
+
+bool counts_for_spread(const Constraint& constraint, const NodeRules& rules, const SpreadTerm& term,
+                       std::span<const SpreadTerm> together, const NodeFacts& facts) {
+  if (term.honors_affinity && rules.is_selected != nullptr && !rules.is_selected(constraint, facts)) return false;
+  return counts_where_selected(constraint, rules, term, together, facts);
+}
+
+bool SpreadNodes::count(const SpreadTerm& term, NodeId node, const NodeFacts& facts) {
+  if (term.honors_affinity && rules_.is_selected != nullptr) {
+    if (node.row() >= is_selected_.size()) is_selected_.resize(node.row() + 1, -1);
+    std::int8_t& is_selected = is_selected_[node.row()];
+    if (is_selected < 0) is_selected = rules_.is_selected(constraint_, facts) ? 1 : 0;
+    if (is_selected == 0) return false;
+  }
+  return counts_where_selected(constraint_, rules_, term, together_, facts);
 }
 
 void Company::list_terms(const Constraint& constraint) {
@@ -35,7 +55,7 @@ void Company::list_terms(const Constraint& constraint) {
   is_first_allowed_ = constraint.near.matches_itself;
 }
 
-void Company::count_nodes(const World& world, Term& term) const {
+void Company::count_nodes(const World& world, SpreadNodes& spread_nodes, Term& term) const {
   term.domains_of = world.domains.of(term.topology, world.nodes, world.nodes_edition);
   const LabelDomains::Domains& domains = *term.domains_of;
   term.pods.assign(domains.nodes.size(), 0);
@@ -47,9 +67,7 @@ void Company::count_nodes(const World& world, Term& term) const {
     term.counted = BitSet(world.nodes.rows());
     for (std::size_t n = 0; n < domains.of_node.size(); ++n) {
       if (domains.of_node[n] == LabelDomains::kNone) continue;
-      if (!counts_for_spread(world.constraint, world.rules, term.spread, world.constraint.spread,
-                             world.nodes.facts(NodeId(n))))
-        continue;
+      if (!spread_nodes.count(term.spread, NodeId(n), world.nodes.facts(NodeId(n)))) continue;
       term.counted.set(n);
       has_counted[domains.of_node[n]] = 1;
     }
@@ -100,8 +118,9 @@ void Company::start_anew(const World& world) {
   list_terms(world.constraint);
   closed_by_.assign(world.nodes.rows(), 0);
   near_pods_ = 0;
+  SpreadNodes spread_nodes(world.constraint, world.rules, world.constraint.spread);
   for (Term& term : terms_) {
-    count_nodes(world, term);
+    count_nodes(world, spread_nodes, term);
     if (term.rule != CompanyRule::kAffinity) continue;
     for (const std::uint32_t pods : term.pods) near_pods_ += pods;
   }

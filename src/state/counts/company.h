@@ -24,6 +24,19 @@ enum class CompanyRule : std::uint8_t { kNone, kSpread, kAffinity, kAntiAffinity
 /// that it honors allow the node, which has the labels of all of them.
 bool counts_for_spread(const Constraint& constraint, const NodeRules& rules, const SpreadTerm& term,
                        std::span<const SpreadTerm> together, const NodeFacts& facts);
+/// The same of several nodes: what the member's rules allow is compared once for all spreads.
+class SpreadNodes {
+ public:
+  SpreadNodes(const Constraint& constraint, const NodeRules& rules, std::span<const SpreadTerm> together)
+      : constraint_(constraint), rules_(rules), together_(together) {}
+  bool count(const SpreadTerm& term, NodeId node, const NodeFacts& facts);
+
+ private:
+  const Constraint& constraint_;
+  const NodeRules& rules_;
+  std::span<const SpreadTerm> together_;
+  std::vector<std::int8_t> is_selected_;  ///< by node: -1, or not known yet
+};
 
 class Company {
  public:
@@ -73,7 +86,7 @@ class Company {
 
   void start_anew(const World& world);
   void list_terms(const Constraint& constraint);
-  void count_nodes(const World& world, Term& term) const;
+  void count_nodes(const World& world, SpreadNodes& spread_nodes, Term& term) const;
   void step(Term& term, const Counts::Step& step);
   static void move_count(Term& term, std::uint32_t before, std::uint32_t after);
   static std::int64_t pods_allowed(const Term& term);

@@ -17,15 +17,13 @@ void PodPreferences::add_drawn(const Company::World& world, const Drawn::To& to)
   add_in_domain(*domains, domains->of(to.value), to.weight);
 }
 
-void PodPreferences::start_spread(const Company::World& world, const SpreadTerm& term) {
+void PodPreferences::start_spread(const Company::World& world, SpreadNodes& spread_nodes, const SpreadTerm& term) {
   Spread& spread = spreads_.emplace_back(Spread{.term = term, .steps = world.counts.step_count(term.selector)});
   spread.domains_of = world.domains.of(term.topology, world.nodes, world.nodes_edition);
   spread.counted = BitSet(world.nodes.rows());
   const std::vector<std::uint32_t>& domains = spread.domains_of->of_node;
   for (std::size_t n = 0; n < domains.size(); ++n)
-    if (domains[n] != LabelDomains::kNone &&
-        counts_for_spread(world.constraint, world.rules, term, world.constraint.prefers_spread,
-                          world.nodes.facts(NodeId(n))))
+    if (domains[n] != LabelDomains::kNone && spread_nodes.count(term, NodeId(n), world.nodes.facts(NodeId(n))))
       spread.counted.set(n);
   spread.pods.assign(spread.domains_of->nodes.size(), 0);
   for (const NodeCount& c : world.counts.by_node(term.selector))
@@ -77,7 +75,8 @@ void PodPreferences::start_anew(const Company::World& world) {
     for (const Drawn::To& to : world.counts.drawn_to(seen_as_)) add_drawn(world, to);
   }
   spreads_.clear();
-  for (const SpreadTerm& term : world.constraint.prefers_spread) start_spread(world, term);
+  SpreadNodes spread_nodes(world.constraint, world.rules, world.constraint.prefers_spread);
+  for (const SpreadTerm& term : world.constraint.prefers_spread) start_spread(world, spread_nodes, term);
   start_facts(world);
   score_images(world);
   nodes_edition_ = world.nodes_edition;

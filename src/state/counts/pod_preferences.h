@@ -55,7 +55,7 @@ class PodPreferences {
   };
 
   void start_anew(const Company::World& world);
-  void start_spread(const Company::World& world, const SpreadTerm& term);
+  void start_spread(const Company::World& world, SpreadNodes& spread_nodes, const SpreadTerm& term);
   void start_facts(const Company::World& world);
   void score_images(const Company::World& world);
   void add_in_domain(const LabelDomains::Domains& domains, std::uint32_t domain, std::int64_t weight);

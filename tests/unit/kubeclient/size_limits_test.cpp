@@ -127,13 +127,15 @@ TEST(PodLimits, HugeAntiAffinityOfABoundPodCountsAgainstEveryPod) {
       expression.set_key("k");
       expression.set_operator_("In");
       for (int i = 0; i < kMany; ++i) expression.add_values(value(i));
+      if (std::string_view(key) == "zone") term.add_namespaces("other");
     }
   });
-  PodAffinityTerm all;
-  all.selector.present = all.namespace_selector.present = true;
-  all.topology_key = "rack";
-  std::vector<PodAffinityTerm> terms = {all, all};
+  PodAffinityTerm of_own;
+  of_own.selector.present = true;
+  of_own.topology_key = "rack";
+  std::vector<PodAffinityTerm> terms = {of_own, of_own};
   terms[1].topology_key = "zone";
+  terms[1].namespace_selector.present = true;  // it means others: of all namespaces
   EXPECT_EQ(bound.pod.rules->required_anti_affinity, terms);
   EXPECT_LT(bound.strings, 20);
   EXPECT_FALSE(bound.pod.lacks_amounts);
@@ -200,9 +202,33 @@ TEST(PodLimits, OfABoundPodWithMoreTermsRequiredAntiAffinityMattersAndBeyondTheL
   EXPECT_TRUE(few.pod.rules->preferred_anti_affinity.empty());
   const Kept many = of(65);
   ASSERT_EQ(many.pod.rules->required_anti_affinity.size(), 1u);
-  EXPECT_TRUE(many.pod.rules->required_anti_affinity[0].namespace_selector.present);
+  EXPECT_FALSE(many.pod.rules->required_anti_affinity[0].namespace_selector.present) << "its own namespace";
   EXPECT_TRUE(many.pod.rules->too_large.empty() && many.pod.problem.empty());
   EXPECT_FALSE(many.pod.lacks_amounts);
+}
+
+TEST(PodLimits, TermsAndRequirementsAboutNodesAreCounted) {
+  const auto of = [](int terms, int selected) {
+    return kept([=](pb::Pod& message) {
+      auto& affinity = *message.mutable_spec()->mutable_affinity()->mutable_nodeaffinity();
+      auto& required = *affinity.mutable_requiredduringschedulingignoredduringexecution();
+      for (int i = 0; i < terms; ++i) {
+        auto& expression = *required.add_nodeselectorterms()->add_matchexpressions();
+        expression.set_key("k");
+        expression.set_operator_("Exists");
+      }
+      for (int i = 0; i < selected; ++i) {
+        auto& label = *message.mutable_spec()->add_nodeselector();
+        label.set_key(value(i));
+        label.set_value("v");
+      }
+    });
+  };
+  EXPECT_EQ(of(127, 2).pod.rules->too_large, "");
+  EXPECT_EQ(of(127, 2).pod.rules->required_affinity.size(), 127u);
+  EXPECT_EQ(of(127, 3).pod.rules->too_large,
+            "spec has 257 terms and requirements of node affinity and selector; the limit of a pod is 256");
+  EXPECT_TRUE(of(127, 3).pod.rules->required_affinity.empty());
 }
 
 TEST(PodLimits, ABoundPodWithMoreTopologyKeysThanAreKeptClosesItsNode) {

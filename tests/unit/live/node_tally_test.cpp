@@ -120,6 +120,24 @@ TEST_F(Tally, CompanyIsCountedByItsReason) {
   EXPECT_EQ(tally.looks(), 0u) << "the rule's own reason counts them";
 }
 
+TEST_F(Tally, NodesThatAreTooSmallOrKeptForOtherPodsAreNotCountedUnderTheirTaints) {
+  Node small = tainted("small", "green");
+  small.allocatable.extended = {};
+  see(small);
+  see(tainted("fits", "blue"));
+  see(tainted("crowded", "blue", "r1"));
+  see(lonely("l", "crowded"));
+  see(tolerant("p"));
+  step();
+  EXPECT_EQ(said_of("p"),
+            "0/3 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) didn't satisfy existing pods "
+            "anti-affinity rules, 1 node(s) had untolerated taint {team: blue}.");
+  EXPECT_EQ(reason_text({tracker.tables(), state, state.now(), &tally}, record("p").job,
+                        engine.verdict_of(record("p").job).reasons.at(0)),
+            "1 node has a taint that is not tolerated: team=blue:NoSchedule; tolerated by {key: team, value: \"blue\", "
+            "effect: NoSchedule}");
+}
+
 // ---- the same in a leadership ---------------------------------------------------------------------------------------
 
 class TextsOfATerm : public ::testing::Test, public TermBench {
@@ -174,7 +192,7 @@ TEST_F(TextsOfATerm, AnswersCountTheNodesOnceForAll) {
   lonely = under(std::move(lonely), rules);
   lonely.node_name = PooledString("crowded");
   for (const char* name : {"crowded", "a", "b"}) see(node_in("r0", name));
-  Node closed = node_in("r0", "c");
+  Node closed = node_in("r1", "c");
   closed.taints = {{PooledString("team"), PooledString("blue"), kube::TaintEffect::kNoSchedule}};
   see(closed);
   see(lonely);
@@ -187,11 +205,13 @@ TEST_F(TextsOfATerm, AnswersCountTheNodesOnceForAll) {
   const NodeTally& tally = *replica->text_context().kept;
   http::ServerRequest request;
   request.query = "name=ns%2Fweb0";
-  for (int i = 0; i < 3; ++i) {
+  constexpr std::uint64_t kAnswers = 3;
+  for (std::uint64_t i = 0; i < kAnswers; ++i) {
     answer_queue(*replica, {});
     EXPECT_NE(answer_why(*replica, request).body.find("untolerated taint"), std::string::npos);
   }
-  EXPECT_EQ(tally.looks(), 4u) << "for their taints";
+  EXPECT_EQ(tally.looks(), 4u + 2 * kAnswers)
+      << "for their taints; each text asks whether company excludes the tainted one";
 }
 
 }  // namespace

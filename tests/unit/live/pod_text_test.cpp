@@ -553,12 +553,12 @@ TEST_F(Texts, NodesThatOnlyCompanyKeepsAwayAreCountedAsSuch) {
   const Verdict of_web = engine.verdict_of(record("web").job);
   EXPECT_TRUE(waits_for_pods_or_volumes(context(), record("web").job, of_web));
   EXPECT_EQ(headline_text(context(), record("web").job, reported_reasons(context(), record("web").job, of_web), "now"),
-            "2 nodes are excluded by the anti-affinity of existing pods: 1 of 1 domain of l/rack has pods that keep it "
-            "away, e.g. ns/first on a");
+            "3 nodes are excluded by the anti-affinity of existing pods: 1 of 1 domain of l/rack has pods that keep it "
+            "away, e.g. ns/first on a")
+      << "the tainted one among them";
   EXPECT_EQ(verdict_of("web").message,
-            "0/5 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 node(s) didn't match Pod's node "
-            "affinity/selector, 2 node(s) "
-            "didn't satisfy existing pods anti-affinity rules.");
+            "0/5 nodes are available: 2 node(s) didn't match Pod's node affinity/selector, 3 node(s) didn't satisfy "
+            "existing pods anti-affinity rules.");
   const std::uint32_t rule = record("web").constraint.value;
   EXPECT_EQ(said_of("web", {{ReasonCode::kExceedsCluster, 0, {}}, {ReasonCode::kPodAntiAffinity, rule, {2}}}).message,
             "0/5 nodes are available: 2 node(s) didn't satisfy existing pods anti-affinity rules.")

@@ -81,78 +81,78 @@ std::string decided(Profile profile, OutsideOptions options = {}, Millis ageing 
 
 TEST(KnownLives, WhereJobsAge) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy), {}, Profile().ageing),
-            "20694 decisions, 5115 binds, 0 others; ExceedsClusterMax 495 ExceedsMaxQuota 475 GangPartial 297 "
-            "InsufficientGPU 483 InsufficientResource 119 NeverFits 970 NodesNotReady 23 OverQuota 609 Placed 3293 "
-            "PortTaken 114 QuotaExhausted 609 ReservationHeld 243 TaintNotTolerated 100 TopologyFragmented 585 Waits "
-            "1964; plans d256cdac1381592c");
+            "20694 decisions, 5115 binds, 0 others; ExceedsClusterMax 495 ExceedsMaxQuota 475 GangPartial 280 "
+            "InsufficientGPU 483 InsufficientResource 119 NeverFits 970 NodesNotReady 30 OverQuota 609 Placed 3293 "
+            "PortTaken 113 QuotaExhausted 609 ReservationHeld 243 TaintNotTolerated 146 TopologyFragmented 555 Waits "
+            "1969; plans e403052ad2a3b5db");
 }
 
 TEST(KnownLives, WithReservations) {
   EXPECT_EQ(decided(profile_with(Blocking::kEasy)),
-            "20715 decisions, 5202 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 478 GangPartial 297 "
-            "InsufficientGPU 491 InsufficientResource 120 NeverFits 978 NodesNotReady 23 OverQuota 631 Placed 3360 "
-            "PortTaken 120 QuotaExhausted 631 ReservationHeld 138 TaintNotTolerated 103 TopologyFragmented 590 Waits "
-            "1882; plans 68ce6101db5889c4");
+            "20715 decisions, 5202 binds, 0 others; ExceedsClusterMax 500 ExceedsMaxQuota 478 GangPartial 280 "
+            "InsufficientGPU 491 InsufficientResource 120 NeverFits 978 NodesNotReady 31 OverQuota 631 Placed 3360 "
+            "PortTaken 119 QuotaExhausted 631 ReservationHeld 138 TaintNotTolerated 149 TopologyFragmented 559 Waits "
+            "1887; plans 852d8bae82a60ae3");
   EXPECT_EQ(
       decided(profile_with(Blocking::kEasy), {.has_quota = false, .has_foreign = false, .has_node_changes = false}),
-      "20760 decisions, 5775 binds, 0 others; ExceedsClusterMax 555 GangPartial 379 InsufficientGPU 610 "
-      "InsufficientResource 132 NeverFits 555 NodesNotReady 7 Placed 3672 PortTaken 126 ReservationHeld 90 "
-      "TaintNotTolerated 130 TopologyFragmented 706 Waits 2180; plans 7e07deab6897f028");
+      "20760 decisions, 5775 binds, 0 others; ExceedsClusterMax 555 GangPartial 369 InsufficientGPU 609 "
+      "InsufficientResource 134 NeverFits 555 NodesNotReady 12 Placed 3672 PortTaken 126 ReservationHeld 90 "
+      "TaintNotTolerated 161 TopologyFragmented 685 Waits 2186; plans d01bca022873b01d");
 }
 
 TEST(KnownLives, WhereWhoeverFitsMayPass) {
   EXPECT_EQ(
       decided(profile_with(Blocking::kSkip)),
-      "20717 decisions, 5217 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 475 GangPartial 283 "
-      "InsufficientGPU 484 InsufficientResource 119 NeverFits 853 NodesNotReady 18 OverQuota 621 Placed 3376 PortTaken "
-      "114 QuotaExhausted 621 TaintNotTolerated 99 TopologyFragmented 586 Waits 1703; plans 695da43eec5e4648");
+      "20717 decisions, 5217 binds, 0 others; ExceedsClusterMax 378 ExceedsMaxQuota 475 GangPartial 264 "
+      "InsufficientGPU 484 InsufficientResource 119 NeverFits 853 NodesNotReady 27 OverQuota 621 Placed 3376 PortTaken "
+      "113 QuotaExhausted 621 TaintNotTolerated 146 TopologyFragmented 555 Waits 1708; plans 91fe97de6a51ed4b");
 }
 
 /// Gangs that have lost members pass the head: they keep the places that it may need.
 TEST(KnownLives, WhereTheHeadBlocks) {
   EXPECT_EQ(
       decided(profile_with(Blocking::kStrict)),
-      "20644 decisions, 4874 binds, 0 others; BehindHead 920 ExceedsClusterMax 467 ExceedsMaxQuota 424 GangPartial 269 "
-      "InsufficientGPU 357 InsufficientResource 93 NeverFits 891 NodesNotReady 17 OverQuota 486 Placed 3118 PortTaken "
-      "104 QuotaExhausted 486 TaintNotTolerated 86 TopologyFragmented 483 Waits 2329; plans 9cd44e7ae354acf2");
+      "20644 decisions, 4874 binds, 0 others; BehindHead 920 ExceedsClusterMax 467 ExceedsMaxQuota 424 GangPartial 253 "
+      "InsufficientGPU 357 InsufficientResource 94 NeverFits 891 NodesNotReady 22 OverQuota 486 Placed 3118 PortTaken "
+      "103 QuotaExhausted 486 TaintNotTolerated 128 TopologyFragmented 456 Waits 2333; plans 7f94bf3783dcbfee");
 }
 
 TEST(KnownLives, OfPublishedProfiles) {
   EXPECT_EQ(
       decided(profile_with(Blocking::kSkip, "spread")),
-      "20701 decisions, 5275 binds, 0 others; ExceedsClusterMax 376 ExceedsMaxQuota 467 GangPartial 275 "
-      "InsufficientGPU 451 InsufficientResource 117 NeverFits 843 NodesNotReady 15 OverQuota 589 Placed 3437 PortTaken "
-      "137 QuotaExhausted 589 TaintNotTolerated 105 TopologyFragmented 571 Waits 1671; plans ed7013c039fcd297");
+      "20701 decisions, 5275 binds, 0 others; ExceedsClusterMax 376 ExceedsMaxQuota 467 GangPartial 256 "
+      "InsufficientGPU 451 InsufficientResource 117 NeverFits 843 NodesNotReady 25 OverQuota 589 Placed 3437 PortTaken "
+      "136 QuotaExhausted 589 TaintNotTolerated 154 TopologyFragmented 538 Waits 1677; plans dc315523ec6e1376");
   EXPECT_EQ(decided(profile_with(Blocking::kEasy, "sjf")),
-            "20709 decisions, 5200 binds, 0 others; ExceedsClusterMax 535 ExceedsMaxQuota 469 GangPartial 311 "
-            "InsufficientGPU 504 InsufficientResource 121 NeverFits 1004 NodesNotReady 16 OverQuota 685 Placed 3365 "
-            "PortTaken 130 QuotaExhausted 685 ReservationHeld 238 TaintNotTolerated 102 TopologyFragmented 585 Waits "
-            "2007; plans ab69b877615a2d35");
+            "20709 decisions, 5200 binds, 0 others; ExceedsClusterMax 535 ExceedsMaxQuota 469 GangPartial 289 "
+            "InsufficientGPU 504 InsufficientResource 121 NeverFits 1004 NodesNotReady 30 OverQuota 685 Placed 3365 "
+            "PortTaken 129 QuotaExhausted 685 ReservationHeld 238 TaintNotTolerated 153 TopologyFragmented 556 Waits "
+            "2020; plans d5e64e4a2bc60c0e");
   EXPECT_EQ(decided(profile_with(Blocking::kEasyByCount, "fifo")),
-            "20677 decisions, 5127 binds, 0 others; ExceedsClusterMax 509 ExceedsMaxQuota 466 GangPartial 284 "
-            "InsufficientGPU 407 InsufficientResource 118 NeverFits 975 NodesNotReady 16 OverQuota 672 Placed 3335 "
-            "PortTaken 121 QuotaExhausted 672 ReservationHeld 1162 TaintNotTolerated 98 TopologyFragmented 532 Waits "
-            "2738; plans f22028865ec15779");
+            "20677 decisions, 5127 binds, 0 others; ExceedsClusterMax 509 ExceedsMaxQuota 466 GangPartial 264 "
+            "InsufficientGPU 406 InsufficientResource 120 NeverFits 975 NodesNotReady 29 OverQuota 672 Placed 3335 "
+            "PortTaken 120 QuotaExhausted 672 ReservationHeld 1162 TaintNotTolerated 143 TopologyFragmented 506 Waits "
+            "2750; plans 42f5d03f6a328256");
   EXPECT_EQ(
       decided(profile_with(Blocking::kSkip, "gpu-packing")),
-      "20714 decisions, 5242 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 470 GangPartial 296 "
-      "InsufficientGPU 485 InsufficientResource 125 NeverFits 842 NodesNotReady 17 OverQuota 628 Placed 3415 PortTaken "
-      "124 QuotaExhausted 628 TaintNotTolerated 99 TopologyFragmented 564 Waits 1710; plans ab90160dd4ee5bad");
+      "20714 decisions, 5242 binds, 0 others; ExceedsClusterMax 372 ExceedsMaxQuota 470 GangPartial 274 "
+      "InsufficientGPU 485 InsufficientResource 127 NeverFits 842 NodesNotReady 28 OverQuota 628 Placed 3415 PortTaken "
+      "122 QuotaExhausted 628 TaintNotTolerated 148 TopologyFragmented 534 Waits 1718; plans 1e533b5b4853a4c1");
   EXPECT_EQ(
       decided(profile_with(Blocking::kSkip, "gpu-clustering")),
-      "20708 decisions, 5285 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 477 GangPartial 298 "
-      "InsufficientGPU 471 InsufficientResource 130 NeverFits 850 NodesNotReady 17 OverQuota 625 Placed 3391 PortTaken "
-      "119 QuotaExhausted 625 TaintNotTolerated 106 TopologyFragmented 552 Waits 1693; plans 2cf24d00ccb3e6bc");
+      "20708 decisions, 5285 binds, 0 others; ExceedsClusterMax 373 ExceedsMaxQuota 477 GangPartial 278 "
+      "InsufficientGPU 472 InsufficientResource 130 NeverFits 850 NodesNotReady 30 OverQuota 625 Placed 3391 PortTaken "
+      "117 QuotaExhausted 625 TaintNotTolerated 153 TopologyFragmented 520 Waits 1700; plans dc67a387bec3fc37");
   EXPECT_EQ(
       decided(profile_with(Blocking::kSkip, "dotprod")),
-      "20725 decisions, 5247 binds, 0 others; ExceedsClusterMax 374 ExceedsMaxQuota 473 GangPartial 297 "
-      "InsufficientGPU 493 InsufficientResource 121 NeverFits 847 NodesNotReady 16 OverQuota 645 Placed 3427 PortTaken "
-      "115 QuotaExhausted 645 TaintNotTolerated 101 TopologyFragmented 569 Waits 1712; plans cedf4dd6ba9c5636");
+      "20725 decisions, 5247 binds, 0 others; ExceedsClusterMax 374 ExceedsMaxQuota 473 GangPartial 275 "
+      "InsufficientGPU 494 InsufficientResource 121 NeverFits 847 NodesNotReady 26 OverQuota 645 Placed 3427 PortTaken "
+      "114 QuotaExhausted 645 TaintNotTolerated 150 TopologyFragmented 539 Waits 1719; plans bae338d10a1f48fb");
   EXPECT_EQ(
       decided(profile_with(Blocking::kSkip, "random")),
-      "20687 decisions, 5263 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 482 GangPartial 296 "
-      "InsufficientGPU 454 InsufficientResource 130 NeverFits 862 NodesNotReady 17 OverQuota 587 Placed 3440 PortTaken "
-      "137 QuotaExhausted 587 TaintNotTolerated 101 TopologyFragmented 582 Waits 1717; plans aab99cd642b5ce0e");
+      "20687 decisions, 5263 binds, 0 others; ExceedsClusterMax 380 ExceedsMaxQuota 482 GangPartial 278 "
+      "InsufficientGPU 455 InsufficientResource 130 NeverFits 862 NodesNotReady 25 OverQuota 587 Placed 3440 PortTaken "
+      "136 QuotaExhausted 587 TaintNotTolerated 149 TopologyFragmented 552 Waits 1725; plans d95c9c568446b566");
 }
 
 TEST(KnownLives, WhereJobsAreStoppedForOthers) {

@@ -29,10 +29,15 @@ std::string cure_text(const ObjectNames& names, const ashlar::Taint& taint) {
 
 }  // namespace
 
-std::string toleration_text(const TextContext& c, ConstraintId constraint) {
-  const Cluster& cluster = c.state.cluster();
-  if (constraint.row() >= cluster.constraint_rows()) return {};
-  std::vector<NodeTally::Tainted> tainted = c.tally().untolerated(cluster, cluster.constraint(constraint));
+std::vector<NodeTally::Tainted> untolerated(const TextContext& c, const Reason& r) {
+  const ConstraintId constraint(r.subject);
+  const DemandId demand(static_cast<std::uint32_t>(r.numbers[1]));
+  if (constraint.row() >= c.state.cluster().constraint_rows() || demand.row() >= c.state.demand_rows()) return {};
+  return c.tally().untolerated(c.state.cluster(), c.state.demand(demand), constraint);
+}
+
+std::string toleration_text(const TextContext& c, const Reason& r) {
+  std::vector<NodeTally::Tainted> tainted = untolerated(c, r);
   if (tainted.empty()) return {};
   std::ranges::stable_sort(tainted, std::greater<>(), &NodeTally::Tainted::nodes);
   const ObjectNames& names = c.tables.names;
