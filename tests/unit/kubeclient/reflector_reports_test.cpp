@@ -257,5 +257,20 @@ TEST_F(Paced, AStopEndsItsOwnQuestionsAndTimersAlone) {
   EXPECT_EQ(log, Log{"!"});
 }
 
+TEST_F(Paced, OfAPredecessorTheDeletionIsReportedWithItsNamespaceAndUid) {
+  open({list(10, object("a", 3, "old", "x") + "," + object("b", 4, "ub", "x")),
+        watch(event("ADDED", object("a", 11, "new", "x")) +
+              event("DELETED", R"({"metadata":{"name":"b","namespace":"x","resourceVersion":"12",)"
+                               R"("creationTimestamp":"once"}})"))});
+  std::vector<std::string> gone;
+  Reflector<PodGroup> reflector(*api, {.path = "/groups"}, [&](Change<PodGroup>&& change) {
+    if (change.kind == Change<PodGroup>::Kind::kDeleted)
+      gone.push_back(change.object.ns.str() + "/" + change.object.name.str() + "/" + change.object.uid.str());
+  });
+  reflector.start();
+  settle();
+  EXPECT_EQ(gone, (std::vector<std::string>{"x/a/old", "x/b/ub"}));
+}
+
 }  // namespace
 }  // namespace ashlar::kube

@@ -136,6 +136,48 @@ TEST_F(SelectingBookTest, ServicesWithOneSelectorAreOne) {
   EXPECT_FALSE(book.has_news());
 }
 
+TEST_F(SelectingBookTest, LabelsOfSeveralAreInTheOrderOfTheirKeysAndEachRequirementIsThereOnce) {
+  see(selecting<Service>("a", {{"m", "1"}}));
+  see(selecting<Service>("b", {{"z", "1"}}));
+  see(selecting<Service>("c", {{"a", "1"}, {"m", "1"}}));
+  const LabelSelector all = book.selector_of("ns", {{"z", "1"}, {"m", "1"}, {"a", "1"}}, SelectingKind::kNone, {});
+  EXPECT_EQ(all.match_labels, (Labels{{"a", "1"}, {"m", "1"}, {"z", "1"}}));
+  EXPECT_TRUE(all.expressions.empty());
+}
+
+TEST_F(SelectingBookTest, AControllerOfExpressionsAloneSelects) {
+  ReplicaSet odd = selecting<ReplicaSet>("odd", {});
+  odd.selector.present = true;
+  odd.selector.expressions = {{"app", SelectorOp::kExists, {}}};
+  see(std::move(odd));
+  const LabelSelector all = book.selector_of("ns", {{"app", "web"}}, SelectingKind::kReplicaSet, "odd");
+  EXPECT_TRUE(all.present);
+  EXPECT_TRUE(all.match_labels.empty());
+  EXPECT_EQ(all.expressions.size(), 1u);
+}
+
+TEST_F(SelectingBookTest, NewsConcernThePodsOfThatControllerAndThoseThatTheServiceSelects) {
+  see(selecting<ReplicaSet>("r", {{"app", "web"}}));
+  const auto of_controller = book.take_news().at("ns").at(0);
+  const Labels web{{"app", "web"}};
+  EXPECT_TRUE(of_controller.concerns(web, SelectingKind::kReplicaSet, "r"));
+  EXPECT_FALSE(of_controller.concerns(web, SelectingKind::kReplicaSet, "q"));
+  EXPECT_FALSE(of_controller.concerns(web, SelectingKind::kStatefulSet, "r"));
+  see(selecting<Service>("s", {{"app", "web"}}));
+  const auto comes = book.take_news().at("ns").at(0);
+  EXPECT_FALSE(comes.concerns({{"app", "db"}}, SelectingKind::kNone, {})) << "there was none before";
+  gone(selecting<Service>("s", {}));
+  const auto goes = book.take_news().at("ns").at(0);
+  EXPECT_FALSE(goes.concerns({{"app", "db"}}, SelectingKind::kNone, {})) << "there is none now";
+}
+
+TEST_F(SelectingBookTest, TheEditionOfANamespaceWithoutAnyIsNoneWhateverIsElsewhere) {
+  see(selecting<Service>("s", {{"app", "web"}}, "other"));
+  EXPECT_EQ(book.edition("ns"), 0u);
+  see(selecting<Service>("without", {}));
+  EXPECT_EQ(book.namespaces(), 1u);
+}
+
 /// Services come and go; a pod's selector is that of all of them, read one by one.
 TEST_F(SelectingBookTest, FindsWhatAWalkOverAllServicesFinds) {
   Rng rng(7);

@@ -17,6 +17,11 @@ class Tolerations : public TrackerBench {
     const JobId job = record("p").job;
     return reason_text(context, job, engine.verdict_of(job).reasons.at(0));
   }
+  /// The part, or else the whole text.
+  std::string found(const std::string& part) {
+    const std::string text = text_of_pod();
+    return text.find(part) == std::string::npos ? text : part;
+  }
 };
 
 TEST_F(Tolerations, ATaintIsNamedWithWhatToleratesIt) {
@@ -83,6 +88,61 @@ TEST_F(Tolerations, OfOneThatKubernetesRemovesByItselfThatIsSaid) {
             "3 nodes have taints that are not tolerated: 2 of them node.kubernetes.io/not-ready:NoSchedule (Kubernetes "
             "removes it once the node is in order), 1 of them team=blue:NoSchedule (tolerated by {key: team, value: "
             "\"blue\", effect: NoSchedule})");
+}
+
+TEST_F(Tolerations, OfFourTheLastIsOneTaint) {
+  for (int n = 0; n < 4; ++n) see(tainted("n" + std::to_string(n), "k" + std::to_string(n), ""));
+  see(pod("p", 0));
+  step();
+  EXPECT_TRUE(text_of_pod().ends_with(", and 1 more taint")) << text_of_pod();
+}
+
+TEST_F(Tolerations, ThoseOfACloudAreRemovedByItAndKeysThatOnlyBeginLikeThemAreNot) {
+  see(tainted("n0", "node.cloudprovider.kubernetes.io/uninitialized", "true"));
+  see(tainted("n1", "node.cloudprovider.example/x", ""));
+  see(tainted("n2", "node.kubernetes.example/x", ""));
+  see(pod("p", 0));
+  step();
+  for (const char* part : {"uninitialized=true:NoSchedule (Kubernetes removes it once the node is in order)",
+                           "tolerated by {key: node.cloudprovider.example/x, operator: Exists, effect: NoSchedule}",
+                           "tolerated by {key: node.kubernetes.example/x, operator: Exists, effect: NoSchedule}"})
+    EXPECT_EQ(found(part), part);
+}
+
+TEST_F(Tolerations, TaintsThatDifferInOnePartAreSeveral) {
+  see(tainted("n0", "team", "blue"));
+  see(tainted("n1", "team", "blue", kube::TaintEffect::kNoExecute));
+  see(tainted("n2", "pool", "blue"));
+  see(pod("p", 0));
+  step();
+  for (const char* part :
+       {"1 of them team=blue:NoSchedule", "1 of them team=blue:NoExecute", "1 of them pool=blue:NoSchedule"})
+    EXPECT_EQ(found(part), part);
+}
+
+TEST_F(Tolerations, OnlyThoseOfNodesThatThePodNamesByAffinityOrModelCount) {
+  PodRules by_affinity, by_model;
+  by_affinity.has_required_affinity = true;
+  by_affinity.required_affinity = {{.expressions = {{"pool", SelectorOp::kNotIn, {"b"}}}, .fields = {}}};
+  by_model.gpu_classes = PooledString("H100");
+  for (const bool is_by_model : {false, true}) {
+    Node named = tainted("n0", "team", "blue");
+    named.labels = {{"pool", "a"}, {"nvidia.com/gpu.product", "H100"}};
+    see(named);
+    for (const char* name : {"n1", "n2"}) {
+      Node other = tainted(name, "spot", "");
+      other.labels = {{"pool", "b"}, {"nvidia.com/gpu.product", "A100"}};
+      see(other);
+    }
+    Pod p = pod("p", 1);
+    if (is_by_model) p = annotated(std::move(p), "ashlar.dev/gpu-classes", "H100");
+    see(under(p, is_by_model ? by_model : by_affinity));
+    step();
+    const std::string part = "1 node has a taint that is not tolerated: team=blue:NoSchedule;";
+    EXPECT_EQ(found(part), part);
+    gone(p);
+    step();
+  }
 }
 
 }  // namespace
