@@ -197,15 +197,16 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
   const bool has_domain = !j.within.is_none() && !room.by_domain.empty() && has_nodes(state.cluster(), j.within);
   const std::size_t best = has_domain ? best_domain(state, job, room.by_domain) : 0;
   std::vector<Reason> of_groups;
-  if (j.within.is_none() || has_domain)
+  const bool has_scope = j.within.is_none() || has_domain;
+  if (has_scope)
     of_groups = groups_shortage(state, fit_tables, profile, job, judged,
                                 has_domain ? Scope{j.within, DomainId(best)} : Scope{});
   const bool is_short_as_a_whole = (has_domain ? room.by_domain[best] : room.everywhere) < room.needed;
   const bool is_of_a_group = !of_groups.empty() && !is_short_as_a_whole;  // then that is all there is to say
   // wherever it is placed: its domains are not the trouble
-  const bool is_for_none = everywhere == 0 && !of_nodes.empty() && is_fact(of_nodes.front().code);
+  const bool is_for_none = has_scope && everywhere == 0 && !of_nodes.empty() && is_fact(of_nodes.front().code);
   const auto add_of_nodes = [&] { verdict.reasons.insert(verdict.reasons.end(), of_nodes.begin(), of_nodes.end()); };
-  if (is_for_none && (j.within.is_none() || has_domain)) add_of_nodes();
+  if (is_for_none) add_of_nodes();
   if (!j.within.is_none() && !is_of_a_group) {
     if (!has_domain)
       verdict.reasons.push_back({ReasonCode::kNoSuchDomain, j.within.value, {}});
@@ -219,7 +220,7 @@ Verdict explain_shortage(State& state, FitTables& fit_tables, const Profile& pro
     verdict.reasons.push_back({ReasonCode::kGangPartial, 0, {everywhere, members, 0}});
   }
   verdict.reasons.insert(verdict.reasons.end(), of_groups.begin(), of_groups.end());
-  if (!is_for_none || (!j.within.is_none() && !has_domain)) add_of_nodes();
+  if (!is_for_none) add_of_nodes();
   const EverFits on_empty_cluster = ever_fits(state, job);
   fit_tables.note_looks(kLooksOfAStep * (on_empty_cluster == EverFits::kUnproven ? kProofStepsMax : 0));
   if (on_empty_cluster == EverFits::kNo) {

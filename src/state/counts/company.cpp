@@ -11,10 +11,6 @@ namespace {
 /// Flips remembered, in multiples of the nodes: a step may open one domain and close another.
 constexpr std::size_t kFlipsKept = 4;
 
-}  // namespace
-
-namespace {
-
 /// But for the constraint's selector and affinity.
 bool counts_where_selected(const Constraint& constraint, const NodeRules& rules, const SpreadTerm& term,
                            std::span<const SpreadTerm> together, const NodeFacts& facts) {
