@@ -91,6 +91,11 @@ bool is_fact(ReasonCode code) {
          code == ReasonCode::kNotReady || is_about_pods(code);
 }
 
+bool keeps_off(const FeasiblePolicy& policy, const Cluster& cluster, ConstraintId constraint, NodeId n) {
+  if (policy.is_by_pods()) return cluster.is_refused(constraint, kNodeRules, n, policy.company);
+  return !policy.allows(cluster.constraint(constraint), cluster.facts(n), cluster.context());
+}
+
 namespace {
 
 std::size_t best_use(const std::array<std::int64_t, 3>& nodes) {
@@ -152,19 +157,13 @@ namespace {
 
 /// The first rule by facts that refuses the node: lasting ones, then those about pods, which no toleration changes,
 /// then its present condition; nullptr if none does.
-const FeasiblePolicy* refusing_fact(const State& state, const Profile& profile, const NodeView& view, NodeId n,
-                                    ConstraintId constraint) {
-  const Cluster& cluster = state.cluster();
-  const auto refuses = [&](const FeasiblePolicy& policy) {
-    if (policy.is_by_pods()) return cluster.is_refused(constraint, kNodeRules, n, policy.company);
-    return !policy.allows(view.constraint, cluster.facts(n), cluster.context());
-  };
+const FeasiblePolicy* refusing_fact(const Cluster& cluster, const Profile& profile, NodeId n, ConstraintId constraint) {
   const auto turn = [](const FeasiblePolicy& policy) {
     return policy.is_lasting ? 0 : is_about_pods(policy.reason) ? 1 : 2;
   };
   for (const int now : {0, 1, 2})
     for (const FeasiblePolicy* policy : profile.feasible)
-      if (policy->is_by_facts() && turn(*policy) == now && refuses(*policy)) return policy;
+      if (policy->is_by_facts() && turn(*policy) == now && keeps_off(*policy, cluster, constraint, n)) return policy;
   return nullptr;
 }
 
@@ -218,7 +217,7 @@ bool count_shortages(const Profile& profile, const NodeView& view, NodeId n, Tal
 
 void count_node(const State& state, const Profile& profile, const NodeView& view, NodeId n, Tally& tally) {
   const Cluster& cluster = state.cluster();
-  const FeasiblePolicy* refusing = refusing_fact(state, profile, view, n, tally.constraint);
+  const FeasiblePolicy* refusing = refusing_fact(cluster, profile, n, tally.constraint);
   tally.use = use_of(state, view, n, refusing);
   const bool is_of_condition = refusing != nullptr && !refusing->is_lasting && !is_about_pods(refusing->reason);
   if (refusing == nullptr || (is_of_condition && tally.use == NodeUse::kTooSmall))

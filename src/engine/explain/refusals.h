@@ -20,6 +20,9 @@ bool is_about_pods(ReasonCode code);
 /// A fact of nodes or a rule about other pods, not what is short.
 bool is_fact(ReasonCode code);
 
+/// Whether this rule, one by facts or about other pods, keeps members of the constraint off the node.
+bool keeps_off(const FeasiblePolicy& policy, const Cluster& cluster, ConstraintId constraint, NodeId n);
+
 /// Of what use a node that refuses a member could be to it, the most useful first.
 enum class NodeUse : std::uint8_t {
   kCouldServe,  ///< would take it if nothing ran there and it were open

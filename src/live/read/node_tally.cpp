@@ -57,12 +57,11 @@ bool names_nodes(const Constraint& constraint) {
 /// Neither its own choice nor a rule about pods keeps it off the node.
 bool is_open(const Cluster& cluster, const Constraint& constraint, ConstraintId id, NodeId n) {
   const auto refuses = [&](const FeasiblePolicy& policy) {
-    if (policy.is_by_pods()) return cluster.is_refused(id, kNodeRules, n, policy.company);
-    return is_about_pods(policy.reason) && !policy.allows(constraint, cluster.facts(n), cluster.context());
+    return is_about_pods(policy.reason) && keeps_off(policy, cluster, id, n);
   };
-  if (!is_meant_for(constraint, cluster.facts(n), cluster.context())) return false;
   const auto policies = feasible_policies();
-  return std::none_of(policies.begin(), policies.end(), refuses);
+  return is_meant_for(constraint, cluster.facts(n), cluster.context()) &&
+         std::none_of(policies.begin(), policies.end(), refuses);
 }
 
 }  // namespace
