@@ -1,5 +1,5 @@
-// What is said of a waiting job, counted again: node by node, under the first lasting rule that refuses it or
-// everything that is short; and the jobs that wait ahead of it. A code without a judge is counted.
+// What is said of a waiting job, counted again: node by node, under the first fact that refuses it or everything that
+// is short; and the jobs that wait ahead of it. A code without a judge is counted.
 #include <algorithm>
 #include <optional>
 
@@ -69,9 +69,29 @@ Shortage count(const PlainWorld& world, const Kind& kind, Refuses&& refuses, Fre
   return shortage;
 }
 
-bool is_lasting(const PlainWorld& world, const Kind& kind, int node, ReasonCode code) {
-  return lasting_refusal(world.nodes[static_cast<std::size_t>(node)],
-                         world.constraints[static_cast<std::size_t>(kind.constraint)]) == code;
+bool would_take_when_empty(PlainWorld world, const Kind& kind, int node) {
+  world.jobs.clear();
+  PlainNode& of = world.nodes[static_cast<std::size_t>(node)];
+  of.is_ready = true;
+  of.taint = kNowhere;
+  return fits_on(world, kind, node) > 0;
+}
+
+/// The fact under which a node counts; kNone where what is short there counts. One that the member does not name is
+/// refused for that, except that one without devices lacks these and not their model. Of the others, a taint and the
+/// condition count only if nothing else is in the way: one that would be too small even when empty is short.
+ReasonCode counted_as(const PlainWorld& world, const Kind& kind, int node) {
+  const PlainConstraint& constraint = world.constraints[static_cast<std::size_t>(kind.constraint)];
+  PlainNode open = world.nodes[static_cast<std::size_t>(node)];
+  const ReasonCode shut = lasting_refusal(open, constraint);
+  open.is_ready = true;
+  open.taint = kNowhere;
+  const ReasonCode unnamed = lasting_refusal(open, constraint);
+  if (unnamed == ReasonCode::kModelMismatch && open.devices == 0 &&
+      world.demands[static_cast<std::size_t>(kind.demand)].devices > 0)
+    return ReasonCode::kInsufficientGpu;
+  if (unnamed != ReasonCode::kNone) return unnamed;
+  return shut == ReasonCode::kNone || would_take_when_empty(world, kind, node) ? shut : ReasonCode::kNone;
 }
 
 PlainResource plain_resource(std::uint32_t subject) {
@@ -86,7 +106,7 @@ std::int64_t unit_of(PlainResource resource) {
 /// Numbers of the reason as they should be for this kind of member; nothing where it is not a matter of nodes.
 std::optional<bool> holds_for(const PlainWorld& world, const Kind& kind, const Reason& reason) {
   const PlainDemand& demand = world.demands[static_cast<std::size_t>(kind.demand)];
-  const auto is_open = [&](int node) { return is_lasting(world, kind, node, ReasonCode::kNone); };
+  const auto is_open = [&](int node) { return counted_as(world, kind, node) == ReasonCode::kNone; };
   switch (reason.code) {
     case ReasonCode::kNotReady:
     case ReasonCode::kTaintNotTolerated:
@@ -94,7 +114,7 @@ std::optional<bool> holds_for(const PlainWorld& world, const Kind& kind, const R
     case ReasonCode::kModelMismatch:
     case ReasonCode::kCapabilityMissing:
       return count(
-                 world, kind, [&](int n) { return is_lasting(world, kind, n, reason.code); }, [](int) { return 0; })
+                 world, kind, [&](int n) { return counted_as(world, kind, n) == reason.code; }, [](int) { return 0; })
                  .nodes == reason.numbers[0];
     case ReasonCode::kPortTaken:
       return count(
@@ -122,6 +142,7 @@ std::optional<bool> holds_for(const PlainWorld& world, const Kind& kind, const R
         for (PlainDevice& device : node.each) device.mib += device.mib == 0 ? 0 : kAmpleMib;  // kinds stay apart
       }
       const auto lacks = [&](int n) {
+        if (counted_as(world, kind, n) == reason.code) return true;
         if (!is_open(n) || has_devices_for(world, n, ask)) return false;
         return is_memory == has_devices_for(without, n, less);
       };
