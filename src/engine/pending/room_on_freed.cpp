@@ -172,10 +172,33 @@ std::vector<MemberRun> needed_runs(const EquivalenceClass& key) {
   return needed;
 }
 
-bool has_room_with_freed(EngineData& e, const State& state, const EquivalenceClass& key) {
+std::uint64_t IdleDevices::most_in_one(LevelId within) const {
+  const auto idle = cluster_.idle_devices();
+  const auto members = [&](std::size_t n) { return static_cast<std::uint64_t>(std::max(idle[n], 0) / devices_); };
+  if (within.is_none()) {
+    std::uint64_t all = 0;
+    for (std::size_t n = 0; n < idle.size(); ++n) all += members(n);
+    return all;
+  }
+  const auto domains = cluster_.topology().domains(within);
+  std::vector<std::uint64_t> in_domain(cluster_.topology().domain_count(within), 0);
+  for (std::size_t n = 0; n < std::min(domains.size(), idle.size()); ++n)
+    if (!domains[n].is_none()) in_domain[domains[n].row()] += members(n);
+  return in_domain.empty() ? 0 : *std::max_element(in_domain.begin(), in_domain.end());
+}
+
+bool IdleDevices::may_be_enough(const State& state, const EquivalenceClass& key) {
+  if (devices_ <= 0 || !state.demand(key.demand).devices.is_whole()) return true;
+  const auto [most, is_new] = most_.try_emplace(key.within, 0);
+  if (is_new) most->second = most_in_one(key.within);
+  return most->second >= key.members_needed;
+}
+
+bool has_room_with_freed(EngineData& e, const State& state, const EquivalenceClass& key, IdleDevices* devices) {
   if (key.members_needed <= 1 && key.within.is_none()) return true;
   if (!placement_rule(*e.profile).is_room_exact) return true;
   if (key.members_needed > 1 && may_open(state, key.constraint)) return true;
+  if (devices != nullptr && !devices->may_be_enough(state, key)) return false;
   return has_room(state, e.fit_tables.counted(state, key.demand, key.constraint, 0), key);
 }
 

@@ -33,6 +33,7 @@ WokenInTurn those_with_room(EngineData& e, State& state, std::span<const NodeId>
   WokenInTurn found;
   for (const auto& [devices, kinds] : e.pending.waiting_for_capacity().levels()) {
     if (!any_has_devices(state, freed, devices)) continue;
+    IdleDevices room(state.cluster(), devices);
     for (const auto& [kind, heads] : kinds.listed) {
       const auto could_take_one = [&, &of = kind](NodeId n) {
         return could_take(state, *e.profile, {of.demand, of.constraint, 1}, n, !of.is_single);
@@ -43,7 +44,7 @@ WokenInTurn those_with_room(EngineData& e, State& state, std::span<const NodeId>
         continue;
       }
       for (const ClassHead& head : heads)
-        if (has_room_with_freed(e, state, e.pending.class_at(head.job_class).key)) found.list(devices, head);
+        if (has_room_with_freed(e, state, e.pending.class_at(head.job_class).key, &room)) found.list(devices, head);
     }
   }
   return found;

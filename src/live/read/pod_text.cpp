@@ -219,8 +219,21 @@ std::string availability(const TextContext& c, JobId job, const Verdict& verdict
 
 }  // namespace
 
+namespace {
+
+/// Whether the reason is about the domain in which members of the job are already, and the others must be.
+bool is_about_its_own_domain(const TextContext& c, JobId job, const Reason& r) {
+  const Job& j = c.state.job(job);
+  return r.code == ReasonCode::kTopologyFragmented && j.members_placed > 0 && j.within == LevelId(r.subject) &&
+         c.state.anchor(job, j.within) == DomainId(static_cast<std::uint32_t>(r.numbers[2]));
+}
+
+}  // namespace
+
 std::string reason_text(const TextContext& c, JobId job, const Reason& r) {
-  const std::string text = ashlar::reason_text(r, NamesOf(c, job));
+  constexpr std::string_view kBest = "the best ";
+  std::string text = ashlar::reason_text(r, NamesOf(c, job));
+  if (is_about_its_own_domain(c, job, r) && text.starts_with(kBest)) text.replace(0, kBest.size(), "its ");
   if (lacks_volumes(c, r))
     return text + ": there is no volume that " + unmet_claim_text(c, job) + " could be bound to, and none can be made";
   if (r.code != ReasonCode::kGangPartial && r.code != ReasonCode::kTopologyFragmented) return text;

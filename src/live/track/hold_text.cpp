@@ -84,6 +84,7 @@ std::string hold_text(const PodRecord& pod) {
              "acceptUnknownFields";
     case HoldReason::kMalformed:
     case HoldReason::kQueueForbidden:
+    case HoldReason::kTermsFull:
       return detail;
     case HoldReason::kQueueUnknown:
       return "queue " + detail + " is not configured; `ashlar queue` lists the configured queues";
@@ -132,8 +133,9 @@ ConditionText hold_condition(const Tables& t, const PodRecord& pod) {
     const bool is_worth_saying = pod.hold == HoldReason::kUnsupported || pod.hold == HoldReason::kUnknownField ||
                                  pod.hold == HoldReason::kMalformed || pod.hold == HoldReason::kUnreadable ||
                                  pod.hold == HoldReason::kQueueUnknown || pod.hold == HoldReason::kQueueForbidden ||
-                                 pod.hold == HoldReason::kQuarantined || pod.hold == HoldReason::kBindFailed ||
-                                 pod.hold == HoldReason::kVolumes || pod.hold == HoldReason::kVolumesUnreadable;
+                                 pod.hold == HoldReason::kTermsFull || pod.hold == HoldReason::kQuarantined ||
+                                 pod.hold == HoldReason::kBindFailed || pod.hold == HoldReason::kVolumes ||
+                                 pod.hold == HoldReason::kVolumesUnreadable;
     return is_worth_saying ? hold_in_words(t, pod.hold, hold_text(pod)) : ConditionText{};
   }
   if (pod.phase != PodRecord::Phase::kWaiting || pod.gang == kNoGang) return {};
@@ -165,6 +167,8 @@ std::string_view hold_reason_name(HoldReason reason) {
       return "QueueUnknown";
     case HoldReason::kQueueForbidden:
       return "QueueForbidden";
+    case HoldReason::kTermsFull:
+      return "TermsFull";
     case HoldReason::kQuarantined:
       return "Quarantined";
     case HoldReason::kBindFailed:

@@ -25,6 +25,7 @@ namespace ashlar::kube {
 
 using PodSlot = std::uint32_t;
 inline constexpr PodSlot kNoPod = 0xffffffffu;
+inline constexpr std::uint32_t kNoTerms = 0xffffffffu;
 using GangSlot = std::uint32_t;
 inline constexpr GangSlot kNoGang = 0xffffffffu;
 
@@ -41,6 +42,7 @@ enum class HoldReason : std::uint8_t {
   kMalformed,
   kQueueUnknown,    ///< detail = the queue's name
   kQueueForbidden,  ///< its queue is not open to its namespace; detail = the sentence
+  kTermsFull,       ///< its namespace has as many terms about other pods as it may; detail = the sentence
   kQuarantined,     ///< the scheduler once stopped because of it; detail = the sentence
   kBindFailed,      ///< the API server does not bind it; detail = the server's message. Also of a whole gang
   kUnreadable,      ///< a part of it cannot be read; detail says which and why
@@ -116,9 +118,10 @@ struct PodRecord {
   std::uint32_t generation = 0;       ///< of the slot; late answers compare
   std::uint32_t bind_attempt = 0;     ///< of the last binding requested
   std::int32_t priority = 0;
-  std::uint32_t gang_size = 0;  ///< its setting for the gang's size; 0: none
-  DeviceMask devices;           ///< chosen or read back
-  HeldGrantsPtr grants;         ///< what it holds of them; null: as much of each as it requests
+  std::uint32_t gang_size = 0;     ///< its setting for the gang's size; 0: none
+  std::uint32_t terms = kNoTerms;  ///< as what NamespaceTerms counts it
+  DeviceMask devices;              ///< chosen or read back
+  HeldGrantsPtr grants;            ///< what it holds of them; null: as much of each as it requests
   Millis created;
   Millis seen;    ///< when we first saw it eligible
   Millis placed;  ///< when it was bound, as the server says it; 0: not known

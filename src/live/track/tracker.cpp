@@ -139,6 +139,7 @@ void Tracker::settle() {
   if (data_.has_volume_news() || has_new_limits(data_) || has_room_news(data_)) settle_volumes(data_);
   if (!data_.moved_namespaces.empty()) refresh_queues(data_);
   if (data_.served_resources.has_news()) refresh_served(data_);
+  if (data_.namespace_terms.has_news()) refresh_let_in(data_);
   if (!data_.relabelled_namespaces.empty()) refresh_relabelled(data_);
   if (data_.anti_affinity.asked().has_news()) refresh_constraints(data_);
   if (data_.translator.images().has_news()) refresh_images(data_);

@@ -65,7 +65,7 @@ class Tracker {
   /// True if settle() has anything to do.
   bool has_unsettled() const {
     return !data_.dirty.empty() || data_.has_volume_news() || data_.default_spread.book().has_news() ||
-           data_.served_resources.has_news() || !data_.moved_namespaces.empty() ||
+           data_.served_resources.has_news() || data_.namespace_terms.has_news() || !data_.moved_namespaces.empty() ||
            !data_.relabelled_namespaces.empty() || data_.has_level_news || data_.anti_affinity.asked().has_news() ||
            data_.translator.images().has_news() || !data_.translator.asked_keys().news().empty();
   }

@@ -19,6 +19,7 @@
 #include "live/track/company/anti_affinity.h"
 #include "live/track/company/default_spread.h"
 #include "live/track/company/exclusion_constraints.h"
+#include "live/track/company/namespace_terms.h"
 #include "live/track/event_buffer.h"
 #include "live/track/pods/served_resources.h"
 #include "live/track/tables.h"
@@ -134,6 +135,7 @@ struct TrackerData : Tables {
   bool are_labels_counted = false;  ///< see count_labels
   ExclusionConstraints exclusion_constraints;
   DefaultSpread default_spread;
+  NamespaceTerms namespace_terms;
   ServedResources served_resources{names};
   VolumeBook volumes;
   LateChoices late_choices{volumes};

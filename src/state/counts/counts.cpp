@@ -1,6 +1,7 @@
 #include "state/counts/counts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/digest.h"
@@ -126,15 +127,23 @@ void Counts::count_owner(const OwnTerm& term, NodeId node, int by) {
 /// The first pod with a term about the selector comes: only now it matters which sets it means.
 void Counts::begin_owned(PodSelectorId id) {
   insert_sorted(owned_, id);
+  work_ += index_.sets_about(id) / kComparedOfACount;
+  Selector& s = selectors_[id.row()];
+  std::vector<LabelSetId>& watchers = s.watchers;
+  if (std::exchange(s.watchers_at, 0) == watch_edition()) return;
+  watchers.clear();
   index_.sets_of(id, found_sets_);
-  std::vector<LabelSetId>& watchers = selectors_[id.row()].watchers;
   for (const LabelSetId set : found_sets_)
     if (sets_[set.row()].constraints > 0) watchers.push_back(set);
 }
 
 void Counts::end_owned(PodSelectorId id) {
   erase_sorted(owned_, id);
-  selectors_[id.row()].watchers.clear();
+  Selector& s = selectors_[id.row()];
+  s.watchers_at = watch_edition();
+  if (s.watchers.size() <= kWatchersKeptMax) return;
+  s.watchers = {};
+  s.watchers_at = 0;
 }
 
 /// The selectors that mean the set, of terms that placed pods have.
@@ -164,11 +173,13 @@ void Counts::link(PodSelectorId selector, LabelSetId set, int by) {
 
 void Counts::watch(LabelSetId id) {
   if (++sets_[id.row()].constraints > 1) return;
+  ++watch_changes_;
   each_owned_of(id, [&](PodSelectorId s) { link(s, id, 1); });
 }
 
 void Counts::unwatch(LabelSetId id) {
   if (--sets_[id.row()].constraints > 0) return;
+  ++watch_changes_;
   each_owned_of(id, [&](PodSelectorId s) { link(s, id, -1); });
 }
 
@@ -313,13 +324,26 @@ void Counts::leave(MemberId member) {
   --placed_;
 }
 
+/// Into `found_`.
+void Counts::find_selectors_of(LabelSetId id) {
+  Set& set = sets_[id.row()];
+  if (set.matched_at == index_.edition()) {
+    found_ = set.matched;
+    return;
+  }
+  index_.selectors_of(id, found_);
+  if (found_.size() > kMatchedKeptMax) return;
+  set.matched = found_;
+  set.matched_at = index_.edition();
+}
+
 std::span<const NodeId> Counts::count(MemberId member, LabelSetId labels, const Constraint& constraint, NodeId node,
                                       int by) {
   flipped_.clear();
   found_.clear();
   if (!labels.is_none()) {
     by > 0 ? enter(member, labels, node) : leave(member);
-    index_.selectors_of(labels, found_);
+    find_selectors_of(labels);
     for (const PodSelectorId s : found_) step(s, node, by);
     work_ += found_.size() + index_.about(index_.label_set(labels).ns) / kComparedOfACount;
   }
@@ -354,7 +378,8 @@ bool Counts::is_like(const Counts& other) const {
     return a.users == b.users && a.constraints == b.constraints && a.pods == b.pods;
   };
   const auto are_selectors = [](const Selector& a, const Selector& b) {
-    return a.users == b.users && a.pods == b.pods && a.watchers == b.watchers && a.owners.size() == b.owners.size();
+    const bool are_watched_alike = a.owned == b.owned && (a.owned == 0 || a.watchers == b.watchers);
+    return a.users == b.users && a.pods == b.pods && are_watched_alike && a.owners.size() == b.owners.size();
   };
   return is_alike(other) && is_drawn_alike(other) && digest_ == other.digest_ && placed_ == other.placed_ &&
          std::equal(sets_.begin(), sets_.end(), other.sets_.begin(), other.sets_.end(), are_sets) &&

@@ -54,9 +54,10 @@ class Counts : public KeptAway, public Drawn {
   std::uint32_t pods(PodSelectorId id, NodeId node) const;
   /// Placed pods that have the term.
   std::uint32_t owners(const PodTerm& term, NodeId node) const;
-  /// What counting has cost since the state was made: counts that were changed, by pods that were placed or taken off,
-  /// and sets whose domains followed; each takes about 130 ns, and to compare a pod with kComparedOfACount selectors as
-  /// much.
+  /// What counting has cost since the state was made, at most: counts that were changed, by pods that were placed or
+  /// taken off, and sets whose domains followed; each takes about 130 ns, and to compare kComparedOfACount selectors
+  /// with a pod, or sets with a term of it, as much. Some of these are kept from one time to the next, which does not
+  /// change this number.
   std::uint64_t work() const { return work_; }
   /// Fingerprint of all counts.
   std::uint64_t digest() const { return digest_; }
@@ -95,6 +96,7 @@ class Counts : public KeptAway, public Drawn {
  private:
   friend struct StateFields;
   static constexpr std::size_t kComparedOfACount = 4;
+  static constexpr std::size_t kMatchedKeptMax = 64, kWatchersKeptMax = 4096;
   static constexpr std::size_t kStepsMax = 128;  ///< of a selector; older ones are forgotten
   static constexpr std::uint32_t kNoPod = UINT32_MAX;
 
@@ -130,7 +132,8 @@ class Counts : public KeptAway, public Drawn {
     NodeCounts pods;
     std::vector<Owners> owners;        ///< by topology label and weight
     std::uint32_t owned = 0;           ///< terms of placed pods
-    std::vector<LabelSetId> watchers;  ///< watched sets that it matches, ascending; none while nothing is owned
+    std::vector<LabelSetId> watchers;  ///< watched sets that it matches, ascending; of an earlier time if none is owned
+    std::uint64_t watchers_at = 0;     ///< the edition of what is watched for which they are kept; 0: none is owned
     std::vector<Step> steps;
     std::uint64_t steps_before = 0;
   };
@@ -139,7 +142,9 @@ class Counts : public KeptAway, public Drawn {
     std::uint32_t users = 0;        ///< members and constraints
     std::uint32_t constraints = 0;  ///< that are seen as it: the set is watched
     std::uint32_t pods = 0;
-    std::uint32_t first = kNoPod;  ///< of its placed pods
+    std::uint32_t first = kNoPod;        ///< of its placed pods
+    std::vector<PodSelectorId> matched;  ///< by these selectors, where they are few
+    std::uint64_t matched_at = 0;        ///< the edition of the index for which they are kept
   };
   /// A placed pod, in the list of its set.
   struct Pod {
@@ -149,6 +154,8 @@ class Counts : public KeptAway, public Drawn {
   };
 
   std::span<const NodeId> count(MemberId member, LabelSetId labels, const Constraint& constraint, NodeId node, int by);
+  void find_selectors_of(LabelSetId set);
+  std::uint64_t watch_edition() const { return index_.edition() + watch_changes_; }
   void enter(MemberId member, LabelSetId labels, NodeId node);
   void leave(MemberId member);
   void step(PodSelectorId id, NodeId node, int by);
@@ -179,6 +186,7 @@ class Counts : public KeptAway, public Drawn {
   std::vector<PodSelectorId> owned_;     ///< selectors of terms that placed pods have, ascending
   std::uint64_t digest_ = 0;
   std::uint64_t work_ = 0;
+  std::uint64_t watch_changes_ = 0;  ///< sets that are watched from now on, or no longer
   std::vector<NodeId> flipped_;
   std::vector<PodSelectorId> found_;  ///< scratch
   std::vector<LabelSetId> found_sets_;

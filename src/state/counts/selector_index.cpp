@@ -124,6 +124,7 @@ void SelectorIndex::list(PodSelectorId id, bool is_in) {
 }
 
 void SelectorIndex::define(LabelSetId id, LabelSet set) {
+  ++edition_;
   LabelSet& row = grown(sets_, id.row());
   list(id, false);
   row = std::move(set);
@@ -131,6 +132,7 @@ void SelectorIndex::define(LabelSetId id, LabelSet set) {
 }
 
 void SelectorIndex::define(PodSelectorId id, PodSelector selector) {
+  ++edition_;
   PodSelector& row = grown(selectors_, id.row());
   grown(places_, id.row());
   list(id, false);
@@ -138,7 +140,10 @@ void SelectorIndex::define(PodSelectorId id, PodSelector selector) {
   list(id, true);
 }
 
-void SelectorIndex::define(NamespaceId id, NamespaceLabels labels) { grown(namespaces_, id.row()) = std::move(labels); }
+void SelectorIndex::define(NamespaceId id, NamespaceLabels labels) {
+  ++edition_;
+  grown(namespaces_, id.row()) = std::move(labels);
+}
 
 void SelectorIndex::rebuild() {
   SelectorIndex fresh;
@@ -229,6 +234,11 @@ void SelectorIndex::each_set_at(const PodSelector& s, const Place& place, Use&& 
     for (const NamespaceId ns : s.namespaces)
       for (const LabelSetId set : sets_by_namespace_.of(ns)) use(set);
   }
+}
+
+std::size_t SelectorIndex::sets_about(PodSelectorId id) const {
+  const PodSelector& s = selectors_[id.row()];
+  return std::min(place_of(s).sets, sets_in_namespaces(s));
 }
 
 void SelectorIndex::sets_of(PodSelectorId id, std::vector<LabelSetId>& out) const {

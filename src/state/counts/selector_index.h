@@ -67,6 +67,10 @@ class SelectorIndex {
   bool means(const std::vector<LabelExpression>& of_namespace, NamespaceId ns) const;  // for tests
   /// Selectors that choose namespaces by their labels.
   std::span<const PodSelectorId> selecting_namespaces() const { return selecting_namespaces_; }
+  /// Sets that sets_of() compares with the selector, at most.
+  std::size_t sets_about(PodSelectorId id) const;
+  /// Another number whenever a row has got another value: until then the same selectors match the same sets.
+  std::uint64_t edition() const { return edition_; }
   /// Sets of one namespace.
   std::span<const LabelSetId> sets_in(NamespaceId ns) const { return sets_by_namespace_.of(ns); }
   /// Pairs of a selector and a set that were compared so far.
@@ -122,6 +126,7 @@ class SelectorIndex {
   std::vector<PodSelectorId> selecting_namespaces_;
   std::size_t by_namespace_labels_ = 0;  ///< selectors that choose namespaces by their labels alone
   std::vector<std::uint32_t> naming_;    ///< other selectors, by namespace
+  std::uint64_t edition_ = 1;
   mutable std::uint64_t compared_ = 0;
 };
 

@@ -136,6 +136,23 @@ TEST_F(SelectingBookTest, ServicesWithOneSelectorAreOne) {
   EXPECT_FALSE(book.has_news());
 }
 
+TEST_F(SelectingBookTest, OneThatMoreServicesSelectThanAreMergedIsSelectedByNone) {
+  Labels labels;
+  for (std::size_t i = 0; i <= SelectingBook::kServicesMax; ++i)
+    labels.push_back({PooledString("l" + std::to_string(i)), "x"});
+  for (const KeyValue& label : labels) {
+    const bool is_last = &label == &labels.back();
+    see(selecting<Service>("s-" + label.key.str(), {label}));
+    see(selecting<Service>("like-" + label.key.str(), {label}));
+    EXPECT_EQ(of(labels).empty(), is_last);
+  }
+  EXPECT_EQ(of({labels[0], labels[1]}).size(), 2u) << "fewer select this one";
+  gone(selecting<Service>("s-l3", {}));
+  EXPECT_TRUE(of(labels).empty()) << "another has its selector";
+  gone(selecting<Service>("like-l3", {}));
+  EXPECT_EQ(of(labels).size(), SelectingBook::kServicesMax);
+}
+
 TEST_F(SelectingBookTest, LabelsOfSeveralAreInTheOrderOfTheirKeysAndEachRequirementIsThereOnce) {
   see(selecting<Service>("a", {{"m", "1"}}));
   see(selecting<Service>("b", {{"z", "1"}}));

@@ -403,5 +403,27 @@ TEST_F(Gangs, TheTextOfAGangThatDoesNotFitNamesTheBestRack) {
   EXPECT_NE(text.message.find("the best rack (r0) has capacity for 2 of 3 members"), std::string::npos) << text.message;
 }
 
+TEST_F(Gangs, TheTextOfAMemberThatWasReplacedNamesTheRackOfTheOthers) {
+  see_racks(2, 2);
+  const auto member_of = [](const std::string& name) {
+    Pod p = with(gang_pod("g", 0, 2, 8), "ashlar.dev/within", "rack");
+    p.name = PooledString(name);
+    p.uid = PooledString("uid-" + name);
+    return p;
+  };
+  see(member_of("g-0"));
+  see(member_of("g-1"));
+  step();
+  const std::string left = where("g-0"), other = where("g-1");
+  gone(on(member_of("g-1"), other));
+  see(on(pod("taker", 8), other));
+  see(member_of("g-2"));
+  step();
+  const JobId job = record("g-2").job;
+  const std::string text = reason_text({tracker.tables(), state}, job, engine.verdict_of(job).reasons.front());
+  EXPECT_TRUE(text.starts_with("its rack (")) << text;
+  EXPECT_TRUE(text.ends_with("has capacity for 0 of 1 member")) << text;
+}
+
 }  // namespace
 }  // namespace ashlar::kube

@@ -84,12 +84,15 @@ LabelSelector SelectingBook::selector_of(const PooledString& ns, const Labels& l
   LabelSelector all;
   const auto space = spaces_.find(ns);
   if (space == spaces_.end()) return all;
+  std::size_t selecting = 0;
   for (const KeyValue& label : labels) {
     const auto listed = space->second.by_label.find(label);
     if (listed == space->second.by_label.end()) continue;
-    for (const LabelSelector* services : listed->second)
-      if (matches(*services, labels))
-        for (const KeyValue& required : services->match_labels) require(all, required);
+    for (const LabelSelector* services : listed->second) {
+      if (!matches(*services, labels)) continue;
+      if (++selecting > kServicesMax) return {};
+      for (const KeyValue& required : services->match_labels) require(all, required);
+    }
   }
   const LabelSelector* controller =
       controller_kind == SelectingKind::kNone ? nullptr : find({controller_kind, ns, controller_name});

@@ -25,8 +25,10 @@ class SelectingBook {
     set({kKind, object.ns, object.name}, is_gone ? LabelSelector() : std::move(object.selector));
   }
 
+  static constexpr std::size_t kServicesMax = 64;  ///< with unlike selectors, of one pod
   /// The pods that the Services which select such a pod, and its controller, all select; not present: nothing selects
-  /// it. As kube-scheduler's DefaultSelector: requirements that say the same are there once.
+  /// it, or more Services than kServicesMax. As kube-scheduler's DefaultSelector: requirements that say the same are
+  /// there once.
   LabelSelector selector_of(const PooledString& ns, const Labels& labels, SelectingKind controller_kind,
                             const PooledString& controller_name) const;
   /// Another number whenever what is selected in the namespace has changed.

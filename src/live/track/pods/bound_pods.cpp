@@ -264,6 +264,7 @@ void enter_bound(TrackerData& t, PodSlot slot, NodeId node) {
   r.phase = Phase::kBound;
   r.node = node;
   set_mounted(t, slot, node);
+  t.namespace_terms.note_bound(r);
   set_bound_constraint(t, slot);
   keep_away(t, slot, r.rules);
   if (r.closes_node) {
@@ -304,6 +305,7 @@ void change_rules(TrackerData& t, PodSlot slot, const std::shared_ptr<const PodR
     stop_keeping_away(t, slot, r.rules);
   }
   r.rules = rules;
+  t.namespace_terms.note(r);
 }
 
 void note_on_unknown_node(TrackerData& t, PodSlot slot) {

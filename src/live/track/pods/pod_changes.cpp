@@ -41,7 +41,10 @@ void refresh_pod(TrackerData& t, PodSlot slot, const Pod& pod) {
   PodRecord& r = t.pods.edit(slot);
   take_labels(t, slot, pod);
   change_rules(t, slot, pod.rules);
-  if (r.phase == Phase::kBound) set_bound_constraint(t, slot);
+  if (r.phase == Phase::kBound) {
+    t.namespace_terms.note_bound(r);
+    set_bound_constraint(t, slot);
+  }
   r.priority = pod.priority;
   r.stops_none = pod.never_preempts;
   if (pod.scheduled.status == ConditionStatus::kTrue) r.placed = pod.scheduled.last_transition;
@@ -226,6 +229,7 @@ void admit_pod(TrackerData& t, PodSlot slot) {
   if (!r.unanswered_node.empty()) return hold_until_answered(t, slot);  // whatever else holds it meanwhile
   if (r.volume_hold != HoldReason::kNone) return hold_pod(t, slot, volume_hold(r));
   if (const Hold served = served_hold(t, r); served.reason != HoldReason::kNone) return hold_pod(t, slot, served);
+  if (!t.namespace_terms.lets_in(r, slot)) return hold_pod(t, slot, terms_hold(r));
   const ConstraintId constraint = constraint_for(t, slot);
   const bool is_changed = r.is_in_engine() && constraint != r.constraint;
   set_constraint(t, r, constraint);
@@ -271,6 +275,7 @@ void forget_pod(TrackerData& t, PodSlot slot) {
   set_demand(t, r, DemandId::none());
   set_constraint(t, r, ConstraintId::none());
   forget_labels(t, r);
+  t.namespace_terms.forget(r);
   r.phase = Phase::kFree;
   t.pods.remove(slot);
 }

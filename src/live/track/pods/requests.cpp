@@ -64,6 +64,20 @@ void refresh_served(TrackerData& t) {
   t.served_resources.forget_news();
 }
 
+Hold terms_hold(const PodRecord& r) {
+  return {HoldReason::kTermsFull,
+          "the pods of namespace " + r.ns.str() + " have " + std::to_string(NamespaceTerms::kMax) +
+              " terms of pod affinity, anti-affinity and topology spread, the limit of a namespace (alike pods count "
+              "once); it waits until some with other terms have ended"};
+}
+
+void refresh_let_in(TrackerData& t) {
+  for (const PodSlot slot : t.namespace_terms.take_let_in()) {
+    const PodRecord& r = t.pods[slot];
+    if (r.phase == Phase::kHeld && r.hold == HoldReason::kTermsFull) admit_again(t, slot);
+  }
+}
+
 void set_demand(TrackerData& t, PodRecord& r, DemandId demand) {
   if (r.demand == demand) return;
   if (!demand.is_none()) t.translator.use(demand);

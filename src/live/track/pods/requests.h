@@ -14,6 +14,10 @@ void renew_demand(TrackerData& t, PodSlot slot, DemandId demand);
 Hold served_hold(const TrackerData& t, const PodRecord& r);
 /// For all waiting pods, and those held by it: DeviceClasses or the resources of nodes have come or gone. O(pods).
 void refresh_served(TrackerData& t);
+/// Why a pod waits whose namespace has as many terms about other pods as it may.
+Hold terms_hold(const PodRecord& r);
+/// For those that waited for it and may be placed now. O(these).
+void refresh_let_in(TrackerData& t);
 /// Adds a use of the new row and releases the old one.
 void set_demand(TrackerData& t, PodRecord& r, DemandId demand);
 /// Adds a use of the new row and releases the old one.
