@@ -219,9 +219,9 @@ void count_node(const State& state, const Profile& profile, const NodeView& view
   const Cluster& cluster = state.cluster();
   const FeasiblePolicy* refusing = refusing_fact(cluster, profile, n, tally.constraint);
   tally.use = use_of(state, view, n, refusing);
-  const bool is_of_condition = refusing != nullptr && !refusing->is_lasting && !is_about_pods(refusing->reason);
-  if (refusing == nullptr || (is_of_condition && tally.use == NodeUse::kTooSmall))
-    if (count_shortages(profile, view, n, tally) || refusing == nullptr) return;
+  const bool is_short = (refusing == nullptr || (!refusing->is_lasting && tally.use == NodeUse::kTooSmall)) &&
+                        count_shortages(profile, view, n, tally);
+  if (refusing == nullptr || (is_short && !is_about_pods(refusing->reason))) return;
   if (refusing->reason == ReasonCode::kModelMismatch && cluster.devices()[n.row()] == 0 &&
       view.demand.devices.count > 0) {  // whatever model it names
     tally.count(ReasonCode::kInsufficientGpu).numbers[2] = view.demand.devices.milli_total();

@@ -1,7 +1,8 @@
 // refusals: why nodes do not take a member, counted by rule: a node that the member does not name (labels, model,
 // volumes) as such, then under the first rule about pods that refuses it, then under its taints and condition, else
 // under every resource that is short. A node that would be too small even if nothing ran there counts under what it is
-// short of: no toleration would help. Cost: O(rules + resources) a node.
+// short of, not under a taint: no toleration would help; beside a rule about pods under both. Cost: O(rules +
+// resources) a node.
 #pragma once
 
 #include <array>

@@ -33,10 +33,22 @@ namespace {
 constexpr std::size_t kActiveBehindHeads = 64;
 
 /// Whether searches for the class have a share of the time: those that may cost much, of gangs and of pods with rules
-/// about others. No job of a strict queue passes one that is put off.
-bool has_share(const EngineData& e, const Cycle& cycle, const PendingQueue::Class& job_class) {
-  return (job_class.key.is_gang() || job_class.has_company) && !cycle.is_listed_whole &&
-         !backfill_rule(*e.profile).is_strict;
+/// or wishes about others. No job of a strict queue passes one that is put off.
+bool has_share(const EngineData& e, const State& state, const Cycle& cycle, const PendingQueue::Class& job_class) {
+  const bool may_cost_much = job_class.key.is_gang() || job_class.has_company ||
+                             state.cluster().constraint(job_class.key.constraint).acts_on_others();
+  return may_cost_much && !cycle.is_listed_whole && !backfill_rule(*e.profile).is_strict;
+}
+
+/// A start costs its tenant nothing of that share, but for what is counted for its terms beyond this for each member.
+constexpr std::uint64_t kCountsOfAMember = 4096;
+/// The member is taken off again later, and the readers' copy follows.
+constexpr std::uint64_t kTimesCounted = 3;
+
+void note_started(EngineData& e, const State& state, JobId job, std::uint64_t counted, std::uint64_t members) {
+  if (counted <= kCountsOfAMember * members) return;
+  e.costly.note_failed(state, job, kLooksOfACount * kTimesCounted * (counted - kCountsOfAMember * members));
+  e.costly.forget(job);
 }
 
 /// It was not settled whether the job could run on the empty cluster.
@@ -281,12 +293,16 @@ void advance(EngineData& e, State& state, Cycle& cycle) {
     const bool was_holder = e.pending.holders().contains(head.entry.job);
     const std::uint64_t looks_before = looks_of(e, state);
     const PendingQueue::Class& job_class = e.pending.class_at(head.job_class);
-    cycle.has_share = has_share(e, cycle, job_class);
+    const std::uint64_t counted_before = state.cluster().counts().work();
+    cycle.has_share = has_share(e, state, cycle, job_class);
     e.fit_tables.note_looks(looked_at_for(state, job_class));
     cycle.has_searched = false;
     advance_job(e, state, cycle, head);
-    if (cycle.has_share && cycle.has_searched && cycle.plan.actions.size() == actions_before)
+    const std::size_t started = cycle.plan.actions.size() - actions_before;
+    if (cycle.has_share && cycle.has_searched && started == 0)
       e.costly.note_failed(state, head.entry.job, looks_of(e, state) - looks_before);
+    else if (cycle.has_share)
+      note_started(e, state, head.entry.job, state.cluster().counts().work() - counted_before, started);
     if (e.reservations.changes() != reservations_before || cycle.plan.actions.size() != actions_before)
       look_at_those_set_aside(e, cycle, head);
     // A nomination that fell, a job that was stopped, or a hold of which it is known now which devices it has, leaves

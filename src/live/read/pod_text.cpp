@@ -223,8 +223,9 @@ namespace {
 
 /// Whether the reason is about the domain in which members of the job are already, and the others must be.
 bool is_about_its_own_domain(const TextContext& c, JobId job, const Reason& r) {
+  if (r.code != ReasonCode::kTopologyFragmented || !c.state.is_live(job)) return false;
   const Job& j = c.state.job(job);
-  return r.code == ReasonCode::kTopologyFragmented && j.members_placed > 0 && j.within == LevelId(r.subject) &&
+  return j.members_placed > 0 && j.within == LevelId(r.subject) &&
          c.state.anchor(job, j.within) == DomainId(static_cast<std::uint32_t>(r.numbers[2]));
 }
 

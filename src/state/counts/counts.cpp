@@ -232,7 +232,7 @@ void Counts::use(ConstraintId id, const Constraint& constraint, int by, const No
 
 void Counts::define(LabelSetId id, const LabelSet& set) {
   ASHLAR_CHECK(!is_used(id));
-  grown(sets_, id.row());
+  grown(sets_, id.row()).matched = {};
   ensure_sets(id.row() + 1);
   ensure_drawn(id.row() + 1);
   forget_drawn_steps(id);
@@ -266,6 +266,8 @@ void Counts::define(PodSelectorId id, const PodSelector& selector) {
   s.pods = {};
   s.steps_before += s.steps.size() + 1;
   s.steps = {};
+  s.watchers = {};
+  s.watchers_at = 0;
   index_.define(id, selector);
   index_.sets_of(id, found_sets_);
   tally(s, found_sets_);

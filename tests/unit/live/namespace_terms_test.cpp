@@ -57,8 +57,9 @@ TEST_F(NamespaceTermsTest, TheFirstBeyondTheLimitWaitsUntilAnotherHasGone) {
   const ConditionText told = tracker.hold_condition(first);
   EXPECT_EQ(told.reason, "SchedulerError") << "no node that an autoscaler adds would help";
   EXPECT_EQ(told.message,
-            "TermsFull: the pods of namespace ns have 8192 terms of pod affinity, anti-affinity and topology spread, "
-            "the limit of a namespace (alike pods count once); it waits until some with other terms have ended");
+            "TermsFull: the pods of a namespace may have 4096 terms of pod affinity, anti-affinity and topology spread "
+            "(alike pods count once), and those of ns leave no room for this one's; it waits until some with other "
+            "terms have ended");
   gone(waiting(3));
   step();
   EXPECT_TRUE(is_in(kKindsMax));
@@ -169,7 +170,7 @@ TEST(NamespaceTermsOfMany, WhatIsCountedIsThere) {
         kind_of.erase(slot);
         is_in.erase(slot);
       } else {
-        const int kind = static_cast<int>(rng.below(250));
+        const int kind = static_cast<int>(rng.below(140));
         PodRecord& pod = pods[slot];
         pod.ns = kNs;
         pod.rules = std::make_shared<const PodRules>(rules_of(kind));

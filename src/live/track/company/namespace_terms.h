@@ -15,7 +15,7 @@ namespace ashlar::kube {
 
 class NamespaceTerms {
  public:
-  static constexpr std::size_t kMax = 8192;  ///< of one namespace
+  static constexpr std::size_t kMax = 4096;  ///< of one namespace
 
   /// The pod's rules or labels may have changed, or it is forgotten: what it is counted as (PodRecord::terms) follows.
   void note(PodRecord& pod);

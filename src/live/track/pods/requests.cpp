@@ -66,9 +66,9 @@ void refresh_served(TrackerData& t) {
 
 Hold terms_hold(const PodRecord& r) {
   return {HoldReason::kTermsFull,
-          "the pods of namespace " + r.ns.str() + " have " + std::to_string(NamespaceTerms::kMax) +
-              " terms of pod affinity, anti-affinity and topology spread, the limit of a namespace (alike pods count "
-              "once); it waits until some with other terms have ended"};
+          "the pods of a namespace may have " + std::to_string(NamespaceTerms::kMax) +
+              " terms of pod affinity, anti-affinity and topology spread (alike pods count once), and those of " +
+              r.ns.str() + " leave no room for this one's; it waits until some with other terms have ended"};
 }
 
 void refresh_let_in(TrackerData& t) {
