@@ -25,6 +25,30 @@ State two_racks() {
   return s;
 }
 
+/// Idle devices are counted by domain where the gang must stay within one, and shares of a device
+/// are no whole devices.
+TEST(WakeGangs, AGangSleepsUntilTheIdleDevicesOfOneDomainAreEnough) {
+  State s = two_racks();
+  Engine engine(*builtin_profile("ashlar"));
+  Workload halves = workload(12, 70, 16, kHalfADevice), within = workload(10, 50, 2, kWholeNode);
+  within.within = halves.within = kRack;
+  tell(s, Submitted{within});
+  tell(s, Submitted{workload(11, 60, 3, kWholeNode)});
+  EXPECT_TRUE(engine.decide(s, s.now()).actions.empty());
+  tell(s, Ended{JobId(0u)});
+  tell(s, Ended{JobId(2u)});
+  EXPECT_EQ(engine.decide(s, s.now()).examined, 0u) << "a node in each rack";
+  tell(s, Ended{JobId(3u)});
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 2u);
+  EXPECT_EQ(s.job(JobId(10u)).members_placed, 2u);
+  tell(s, Ended{JobId(10u)});
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 3u) << "in no rack alone";
+  tell(s, Submitted{halves});
+  EXPECT_TRUE(engine.decide(s, s.now()).actions.empty());
+  tell(s, Ended{JobId(1u)});
+  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 16u) << "of eight devices";
+}
+
 TEST(WakeGangs, ANodeThatOwesDevicesTakesNoneFromTheIdleOnesOfOthers) {
   for (const bool is_within : {false, true}) {
     State s = two_racks();

@@ -54,40 +54,6 @@ TEST(Wake, LikeGangsOfUnlikeMembersWaitInOneClassUntilTheirWorkersHaveRoom) {
   EXPECT_EQ(s.job(JobId(10u)).members_placed, 3u);
 }
 
-/// Gangs of like members: idle devices are counted by domain where the gang must stay within one, and shares of a device
-/// are no whole devices.
-TEST(Wake, AGangSleepsUntilTheIdleDevicesOfOneDomainAreEnough) {
-  constexpr LevelId kRack{0u};
-  State s = small_state(0);
-  tell(s, LevelsDefined{1, 0});
-  tell(s, DemandDefined{kWholeNode, {.amounts = {{resource::kPods, 1}}, .devices = {8, MilliGpu(1000), MiB(0)}}});
-  for (std::uint32_t n = 0; n < 4; ++n) {
-    NodeFacts facts = eight_devices();
-    facts.domains = {DomainId(n / 2)};
-    tell(s, NodeSeen{NodeId(n), facts});
-    tell(s, Submitted{workload(n, n, 1, kWholeNode)});
-    tell(s, Bound{MemberId(n), NodeId(n), {}});
-  }
-  Engine engine(*builtin_profile("ashlar"));
-  Workload halves = workload(12, 70, 16, kHalfADevice), within = workload(10, 50, 2, kWholeNode);
-  within.within = halves.within = kRack;
-  tell(s, Submitted{within});
-  tell(s, Submitted{workload(11, 60, 3, kWholeNode)});
-  EXPECT_TRUE(engine.decide(s, s.now()).actions.empty());
-  tell(s, Ended{JobId(0u)});
-  tell(s, Ended{JobId(2u)});
-  EXPECT_EQ(engine.decide(s, s.now()).examined, 0u) << "a node in each rack";
-  tell(s, Ended{JobId(3u)});
-  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 2u);
-  EXPECT_EQ(s.job(JobId(10u)).members_placed, 2u);
-  tell(s, Ended{JobId(10u)});
-  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 3u) << "in no rack alone";
-  tell(s, Submitted{halves});
-  EXPECT_TRUE(engine.decide(s, s.now()).actions.empty());
-  tell(s, Ended{JobId(1u)});
-  EXPECT_EQ(engine.decide(s, s.now()).actions.size(), 16u) << "of eight devices";
-}
-
 /// The room of one end is taken by the first of many kinds. Some of the others get their reason with its new numbers,
 /// the rest keep the old one without a search; the next end starts the next.
 TEST(Wake, KindsWhoseRoomIsTakenAgainWaitAsBefore) {

@@ -414,7 +414,7 @@ TEST_F(Gangs, TheTextOfAMemberThatWasReplacedNamesTheRackOfTheOthers) {
   see(member_of("g-0"));
   see(member_of("g-1"));
   step();
-  const std::string left = where("g-0"), other = where("g-1");
+  const std::string other = where("g-1");
   gone(on(member_of("g-1"), other));
   see(on(pod("taker", 8), other));
   see(member_of("g-2"));

@@ -1,4 +1,4 @@
-// Each sort of sorted_term about other pods counts towards the limit of a namespace.
+// Each sort of term about other pods counts towards the limit of a namespace.
 #include <gtest/gtest.h>
 
 #include <functional>
