@@ -11,21 +11,23 @@ namespace {
 
 struct Domain {
   std::uint32_t pods = 0;
-  bool is_usable = false;
-  bool counts = false;  ///< pods of a spread are counted on one of its nodes
-  NodeId example;       ///< a node with such a pod
+  bool is_meant = false;   ///< it has a node that the lasting rules allow
+  bool is_usable = false;  ///< of those, one that all facts allow
+  bool counts = false;     ///< pods of a spread are counted on one of its nodes
+  NodeId example;          ///< a node with such a pod
 };
 using Domains = std::map<LabelId, Domain>;
 
-/// Nodes that are allowed by everything but rules about other pods.
-BitSet usable_nodes(const Cluster& cluster, ConstraintId id) {
+using Allows = bool (*)(const Constraint&, const NodeFacts&, const NodeContext&);
+
+/// Nodes that are allowed, whatever the rules about other pods.
+BitSet nodes_allowed(const Cluster& cluster, ConstraintId id, Allows allows) {
   Constraint alone = cluster.constraint(id);
   alone.seen_as = LabelSetId::none();
-  BitSet usable(cluster.rows());
+  BitSet allowed(cluster.rows());
   for (std::size_t n = 0; n < cluster.rows(); ++n)
-    if (cluster.is_live(NodeId(n)) && is_allowed_by_facts(alone, cluster.facts(NodeId(n)), cluster.context()))
-      usable.set(n);
-  return usable;
+    if (cluster.is_live(NodeId(n)) && allows(alone, cluster.facts(NodeId(n)), cluster.context())) allowed.set(n);
+  return allowed;
 }
 
 CompanyTerm& begin_term(std::vector<CompanyTerm>& terms, PodSelectorId selector, LabelKeyId topology) {
@@ -42,7 +44,10 @@ bool is_any_node(NodeId) { return true; }
 class TermReader {
  public:
   TermReader(const State& state, ConstraintId id)
-      : cluster_(state.cluster()), constraint_(cluster_.constraint(id)), usable_(usable_nodes(cluster_, id)) {}
+      : cluster_(state.cluster()),
+        constraint_(cluster_.constraint(id)),
+        meant_(nodes_allowed(cluster_, id, is_meant_for)),
+        usable_(nodes_allowed(cluster_, id, is_allowed_by_facts)) {}
 
   std::vector<CompanyTerm> spread() const {
     std::vector<CompanyTerm> terms;
@@ -70,7 +75,7 @@ class TermReader {
       count_pods(domains, term, is_any_node);
       for (const auto& [value, domain] : domains) {
         pods += domain.pods;
-        term.closed += domain.is_usable && domain.pods == 0 ? 1 : 0;
+        term.closed += domain.is_meant && domain.pods == 0 ? 1 : 0;
       }
       name_domains(domains, term, [](const Domain& domain) { return domain.pods > 0; });
     }
@@ -113,15 +118,16 @@ class TermReader {
       if (!cluster_.is_live(NodeId(n))) continue;
       const LabelId value = value_of(cluster_.facts(NodeId(n)), term.topology);
       if (value.is_none()) {
-        term.nodes_without += usable_.test(n) ? 1 : 0;
+        term.nodes_without += meant_.test(n) ? 1 : 0;
         continue;
       }
       Domain& domain = domains[value];
+      domain.is_meant = domain.is_meant || meant_.test(n);
       domain.is_usable = domain.is_usable || usable_.test(n);
       domain.counts = domain.counts || counts(NodeId(n));
     }
     term.is_on_nodes = !domains.empty();
-    for (const auto& [value, domain] : domains) term.domains += domain.is_usable ? 1 : 0;
+    for (const auto& [value, domain] : domains) term.domains += domain.is_meant ? 1 : 0;
     return domains;
   }
 
@@ -149,7 +155,7 @@ class TermReader {
     const bool has_few = term.domains_counted < static_cast<std::uint32_t>(std::max(rule.domains_min, 0));
     const std::int64_t allowed =
         std::int64_t{has_few ? 0 : term.fewest} + rule.skew_max - (rule.matches_itself ? 1 : 0);
-    for (const auto& [value, domain] : domains) term.closed += domain.is_usable && domain.pods > allowed ? 1 : 0;
+    for (const auto& [value, domain] : domains) term.closed += domain.is_meant && domain.pods > allowed ? 1 : 0;
     name_domains(domains, term, [&](const Domain& d) { return d.counts && d.pods == term.fewest; });
   }
 
@@ -157,7 +163,7 @@ class TermReader {
   static void close_by_pods(const Domains& domains, CompanyTerm& term) {
     term.nodes_without = 0;
     for (const auto& [value, domain] : domains) {
-      if (!domain.is_usable || domain.pods == 0) continue;
+      if (!domain.is_meant || domain.pods == 0) continue;
       ++term.closed;
       if (term.example.is_none()) term.example = domain.example;
     }
@@ -186,7 +192,8 @@ class TermReader {
 
   const Cluster& cluster_;
   const Constraint& constraint_;
-  BitSet usable_;
+  BitSet meant_;   ///< among which a reason counts those that a rule about pods closes
+  BitSet usable_;  ///< taints and readiness allow these too
 };
 
 std::vector<CompanyTerm> terms_of(const TermReader& reader, ReasonCode rule) {

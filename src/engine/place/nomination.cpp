@@ -15,6 +15,26 @@ bool is_outranked(const State& state, MemberId nominated, JobId by) {
   return m.is_placed() && m.phase == Member::Phase::kAssumed && state.job(m.job).priority < state.job(by).priority;
 }
 
+/// By a rule about pods: a job's about this one, or its own.
+bool may_close_other_nodes(const State& state, MemberId nominated) {
+  const Member& m = state.member(nominated);
+  return !m.labels.is_none() || state.cluster().constraint(m.constraint).has_company();
+}
+
+/// Drops one claim after the other until the job is placed, beyond kTriesMax all that are left. False with an empty
+/// trial if that does not help.
+template <typename Place>
+bool place_without_some_of(const std::vector<MemberId>& claims, Trial& trial, const Place& place) {
+  constexpr std::size_t kTriesMax = 16;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    trial.evict(claims[i]);
+    const bool is_tried = i + 1 < kTriesMax || i + 1 == claims.size();
+    if (is_tried && place()) return true;
+  }
+  trial.rollback_to(0);
+  return false;
+}
+
 }  // namespace
 
 std::vector<MemberId> outranked_nominations(const State& state, JobId job) {
@@ -47,12 +67,15 @@ bool place_over_nominations(EngineData& e, State& state, Trial& trial, JobId job
   std::vector<NodeId> used;
   each_placement(trial.steps(), [&](const Trial::Placement& placement) { used.push_back(placement.node); });
   trial.rollback_to(0);
-  // Only claims on nodes that the job takes are dropped.
-  for (std::size_t i = 0; i < outranked.size(); ++i)
-    if (std::find(used.begin(), used.end(), at[i]) != used.end()) trial.evict(outranked[i]);
-  if (place()) return true;
-  trial.rollback_to(0);
-  return false;
+  // Only claims on nodes that the job takes are dropped, and those elsewhere without which its rules have no node.
+  std::vector<MemberId> elsewhere;
+  for (std::size_t i = 0; i < outranked.size(); ++i) {
+    if (std::find(used.begin(), used.end(), at[i]) != used.end())
+      trial.evict(outranked[i]);
+    else if (may_close_other_nodes(state, outranked[i]))
+      elsewhere.push_back(outranked[i]);
+  }
+  return place() || place_without_some_of(elsewhere, trial, place);
 }
 
 std::optional<PendingQueue::Entry> first_that_outranks_more(const State& state, const PendingQueue::Class& job_class,

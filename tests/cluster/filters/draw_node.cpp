@@ -1,5 +1,8 @@
 #include "cluster/filters/draw_node.h"
 
+#include <iterator>
+
+#include "base/digest.h"
 #include "cluster/filters/vocabulary.h"
 
 namespace ashlar::filters {
@@ -66,19 +69,27 @@ Pairs draw_allocatable(Draw& draw) {
   return amounts;
 }
 
-void write_images(JsonWriter& w, Draw& draw) {
+/// An image is as large on all nodes of a cluster: kube-scheduler takes the size of the node that it sees first.
+std::int64_t image_size(std::string_view image, std::string_view node) {
+  constexpr std::int64_t kSizes[] = {1'000'000, 30'000'000, 400'000'000, 900'000'000, 2'500'000'000};
+  std::uint64_t hash = 0;
+  for (const std::string_view part : {image, node.substr(0, node.rfind('n'))})
+    for (const char c : part) hash = hash_combine(hash, static_cast<std::uint64_t>(c));
+  return kSizes[hash % std::size(kSizes)];
+}
+
+void write_images(JsonWriter& w, Draw& draw, std::string_view node) {
   w.key("images").begin_array();
   for (const char* name : {"pause:latest", "large:latest", "large:v1", "small:v1"}) {
     if (!draw.chance(40)) continue;
     w.begin_object();
     write_strings(w, "names", {name});
-    const std::string size = draw.one_of({"1000000", "30000000", "400000000", "900000000", "2500000000"});
-    w.member("sizeBytes", static_cast<std::int64_t>(std::stoll(size))).end_object();
+    w.member("sizeBytes", image_size(name, node)).end_object();
   }
   w.end_array();
 }
 
-void write_status(JsonWriter& w, Draw* draw, const Pairs& allocatable, bool is_ready,
+void write_status(JsonWriter& w, Draw* draw, std::string_view node, const Pairs& allocatable, bool is_ready,
                   const std::vector<std::string>& features) {
   w.key("status").begin_object();
   write_pairs(w, "capacity", allocatable);
@@ -86,7 +97,7 @@ void write_status(JsonWriter& w, Draw* draw, const Pairs& allocatable, bool is_r
   w.key("conditions").begin_array().begin_object().member("type", "Ready");
   w.member("status", is_ready ? "True" : "False").member("reason", "Drawn").end_object().end_array();
   if (!features.empty()) write_strings(w, "declaredFeatures", features);
-  if (draw != nullptr) write_images(w, *draw);
+  if (draw != nullptr) write_images(w, *draw, node);
   w.end_object();
 }
 
@@ -105,7 +116,7 @@ DrawnNode draw_node(Draw& draw, const std::string& name) {
   std::vector<std::string> features;
   for (const std::string_view feature : kFeatures)
     if (draw.chance(55)) features.emplace_back(feature);
-  write_status(w, &draw, draw_allocatable(draw), is_ready, features);
+  write_status(w, &draw, name, draw_allocatable(draw), is_ready, features);
   w.end_object();
   return {name, w.take()};
 }
@@ -117,7 +128,7 @@ DrawnNode beacon_node(const std::string& name) {
   w.key("taints").begin_array();
   write_taint(w, "beacon", "", "NoSchedule");
   w.end_array().end_object();
-  write_status(w, nullptr, {{"cpu", "8"}, {"memory", "8Gi"}, {"pods", "110"}}, true, {});
+  write_status(w, nullptr, name, {{"cpu", "8"}, {"memory", "8Gi"}, {"pods", "110"}}, true, {});
   w.end_object();
   return {name, w.take()};
 }

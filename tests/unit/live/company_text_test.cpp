@@ -87,7 +87,7 @@ TEST_F(CompanyTexts, ASpreadSaysIfTheFewestAreWhereThePodMayNotGo) {
   see(web("web-2", spread(kZone)));
   step();
   EXPECT_EQ(text("web-2", ReasonCode::kTopologySpread),
-            "3 nodes are excluded by its topology spread constraints: 2 of 2 domains of topology.kubernetes.io/zone "
+            "3 nodes are excluded by its topology spread constraints: 2 of 3 domains of topology.kubernetes.io/zone "
             "would exceed maxSkew 1; the fewest (0) of pods with app=web are in c, whose nodes other rules exclude; 1 "
             "node lacks the label");
 }

@@ -336,8 +336,8 @@ TEST(Snapshot, knows_every_column) {
   EXPECT_EQ(sizeof(Topology), 184u);
   EXPECT_EQ(sizeof(QueueTree), 520u);
   EXPECT_EQ(sizeof(Timeline), 56u);
-  EXPECT_EQ(sizeof(Cluster), 2000u);
-  EXPECT_EQ(sizeof(State), 3576u);
+  EXPECT_EQ(sizeof(Cluster), 2016u);
+  EXPECT_EQ(sizeof(State), 3592u);
   EXPECT_EQ(sizeof(PendingQueue), 1136u);
   EXPECT_EQ(sizeof(EngineData), 2048u);
 }
