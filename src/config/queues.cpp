@@ -183,6 +183,20 @@ void read_stops(YamlReader& reader, const YAML::Node& item, StopRules& rules) {
   read_time("reclaim", rules.protected_from_others);
 }
 
+/// What a queue states of itself, wherever it is stated.
+void read_queue(YamlReader& reader, const YAML::Node& item, const std::vector<StatedClass>& classes,
+                QueueConfig& queue) {
+  read_quota(reader, item["quota"], classes, queue);
+  read_shares(reader, item, classes, queue);
+  read_rank(reader, item, queue.rank);
+  read_stops(reader, item, queue.stops);
+  read_gate(reader, item, queue.gate);
+  queue.namespaces = reader.texts(item, "namespaces");
+  if (reader.is_ok() && item["namespaces"].IsDefined() && queue.namespaces.empty())
+    reader.fail(item["namespaces"],
+                "namespaces must not be empty; without the key, pods of every namespace may use the queue");
+}
+
 void read_below(YamlReader& reader, const YAML::Node& list, std::int32_t parent, int depth, SchedulerConfig& config) {
   if (!reader.is_list(list, "queues")) return;
   // The root is one level of QueueTree, the deepest queue's own level another.
@@ -194,16 +208,7 @@ void read_below(YamlReader& reader, const YAML::Node& list, std::int32_t parent,
                         "protected", "hold", "drain", "stop", "namespaces", "queues"}))
       return reader.fail(item, "a queue must be a map with a name");
     QueueConfig queue{.name = reader.text(item, "name", ""), .parent = parent};
-    read_quota(reader, item["quota"], config.device_classes, queue);
-    read_shares(reader, item, config.device_classes, queue);
-    read_rank(reader, item, queue.rank);
-    read_stops(reader, item, queue.stops);
-    read_gate(reader, item, queue.gate);
-    queue.namespaces = reader.texts(item, "namespaces");
-    if (reader.is_ok() && item["namespaces"].IsDefined() && queue.namespaces.empty())
-      return reader.fail(item["namespaces"],
-                         "namespaces must not be empty; without the key, pods of every namespace "
-                         "may use the queue");
+    read_queue(reader, item, config.device_classes, queue);
     if (queue.namespaces.empty() && parent >= 0)
       queue.namespaces = config.queues[static_cast<std::size_t>(parent)].namespaces;
     if (queue.name.empty()) return reader.fail(item, "a queue needs a name");
@@ -220,12 +225,41 @@ void read_below(YamlReader& reader, const YAML::Node& list, std::int32_t parent,
 
 }  // namespace
 
+std::string stops_problem(const QueueConfig& queue, const Profile& profile) {
+  if (!profile.stops_for_a_place() || profile.order->gives_way_to != nullptr) return {};
+  if (queue.stops.own != StopRules::Own::kLowerOrLonger && !queue.stops.longer_while_borrowing) return {};
+  return "queue \"" + queue.name + "\": lower-or-longer needs a profile with order: priority-remaining; with " +
+         std::string(profile.order->name) + " write lower";
+}
+
 bool has_queue(const SchedulerConfig& config, std::string_view name) {
   return std::any_of(config.queues.begin(), config.queues.end(), [&](const QueueConfig& q) { return q.name == name; });
 }
 
 void read_queues(YamlReader& reader, const YAML::Node& list, SchedulerConfig& config) {
   read_below(reader, list, -1, 0, config);
+}
+
+Result<StatedQueue> read_queue_object(const std::string& name, std::string_view spec, const SchedulerConfig& config) {
+  YamlReader reader("spec");
+  StatedQueue stated{.queue = {.name = name}, .parent = {}};
+  if (spec.empty()) return stated;
+  const YAML::Node document = reader.document(spec);  // JSON is YAML
+  const bool is_map = reader.is_map(document, "spec",
+                                    {"parent", "quota", "guarantee", "borrowLimit", "lendLimit", "weight", "priority",
+                                     "stops", "protected", "hold", "drain", "stop", "namespaces"});
+  if (reader.is_ok() && is_map) {
+    stated.parent = reader.text(document, "parent", "");
+    read_queue(reader, document, config.device_classes, stated.queue);
+  }
+  if (reader.is_ok() && name == kRootQueue) return invalid(std::string(kRootIsNoQueue));
+  if (!reader.is_ok()) {  // its place in a line of JSON tells nobody anything
+    const std::string& words = reader.error().message;
+    return invalid("spec: " + words.substr(std::min(words.size(), words.find(' ') + 1)));
+  }
+  if (std::string problem = stops_problem(stated.queue, config.profile.profile); !problem.empty())
+    return invalid(std::move(problem));
+  return stated;
 }
 
 }  // namespace ashlar::config

@@ -90,14 +90,10 @@ void read_profile_setting(YamlReader& reader, const YAML::Node& root, SchedulerC
                           "choose one with victim none, priority, lost-work, kai or kueue");
 }
 
-/// A rule that the profile's order cannot follow would be another one.
 void check_stops(YamlReader& reader, const YAML::Node& node, const SchedulerConfig& config) {
-  const Profile& profile = config.profile.profile;
-  if (!reader.is_ok() || !profile.stops_for_a_place() || profile.order->gives_way_to != nullptr) return;
   for (const QueueConfig& queue : config.queues)
-    if (queue.stops.own == StopRules::Own::kLowerOrLonger || queue.stops.longer_while_borrowing)
-      return reader.fail(node, "queue \"" + queue.name + "\": lower-or-longer needs a profile with order: " +
-                                   "priority-remaining; with " + std::string(profile.order->name) + " write lower");
+    if (const std::string problem = stops_problem(queue, config.profile.profile); reader.is_ok() && !problem.empty())
+      reader.fail(node, problem);
 }
 
 /// The names that Kubernetes gives to a Lease (a DNS-1123 subdomain) and to a namespace (one label of it).

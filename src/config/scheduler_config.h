@@ -141,6 +141,14 @@ SchedulerConfig default_config();
 Result<SchedulerConfig> parse_config(std::string_view text, const std::string& file);  // for tests
 Result<SchedulerConfig> read_config(const std::string& file);
 
+struct StatedQueue {
+  QueueConfig queue;   ///< without its place in the tree
+  std::string parent;  ///< empty: the root
+};
+/// The spec of a Queue, as JSON: the keys of a queue of ashlar.yaml, and `parent`. Empty: nothing is stated. kInvalid
+/// says what is wrong in it.
+Result<StatedQueue> read_queue_object(const std::string& name, std::string_view spec, const SchedulerConfig& config);
+
 /// "127.0.0.1:PORT", "[::1]:PORT" or ":PORT"; "off" switches it off.
 Result<ListenConfig> parse_listen(std::string_view text);
 

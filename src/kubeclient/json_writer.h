@@ -70,6 +70,9 @@ class JsonWriter {
     return *this;
   }
 
+  /// Members of the object that is open, ready-made.
+  JsonWriter& raw_members(std::string_view members) { return raw(members); }
+
   JsonWriter& member(std::string_view name, std::string_view text) { return key(name).string(text); }
   JsonWriter& member(std::string_view name, const char* text) { return key(name).string(text); }
   JsonWriter& member(std::string_view name, std::int64_t value) { return key(name).integer(value); }

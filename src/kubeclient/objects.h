@@ -301,6 +301,17 @@ struct DeviceClassObject {
   PooledString problem;            ///< as of Pod
 };
 
+/// scheduling.ashlar.dev Queue: its spec is read where the configuration's queues are.
+struct QueueObject {
+  PooledString ns, name, uid;  ///< ns empty
+  std::uint64_t resource_version = 0;
+  std::int64_t generation = 0;  ///< of its spec
+  std::string spec;             ///< as JSON
+  Condition accepted;           ///< Accepted, of its status
+  Millis created;
+  PooledString problem;  ///< as of Pod
+};
+
 /// scheduling.k8s.io PodGroup of either API version, see pod_group_api.h.
 struct PodGroup {
   PooledString ns, name, uid;

@@ -479,22 +479,8 @@ const ReflectorCounters& Reflector<T>::counters() const {
   return follower_->counters;
 }
 
-template class Reflector<Pod>;
-template class Reflector<Node>;
-template class Reflector<Namespace>;
-template class Reflector<PriorityClass>;
-template class Reflector<DeviceClassObject>;
-template class Reflector<PodGroup>;
-template class Reflector<PersistentVolumeClaim>;
-template class Reflector<PersistentVolume>;
-template class Reflector<StorageClass>;
-template class Reflector<CsiNode>;
-template class Reflector<CsiDriver>;
-template class Reflector<CsiStorageCapacity>;
-template class Reflector<VolumeAttachment>;
-template class Reflector<Service>;
-template class Reflector<ReplicationController>;
-template class Reflector<ReplicaSet>;
-template class Reflector<StatefulSet>;
+#define ASHLAR_INSTANTIATE(T) template class Reflector<T>;
+ASHLAR_WATCHED_KINDS(ASHLAR_INSTANTIATE)
+#undef ASHLAR_INSTANTIATE
 
 }  // namespace ashlar::kube

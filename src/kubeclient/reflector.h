@@ -123,22 +123,15 @@ class Reflector {
   std::shared_ptr<Follower> follower_;
 };
 
-extern template class Reflector<Pod>;
-extern template class Reflector<Node>;
-extern template class Reflector<Namespace>;
-extern template class Reflector<PriorityClass>;
-extern template class Reflector<DeviceClassObject>;
-extern template class Reflector<PodGroup>;
-extern template class Reflector<PersistentVolumeClaim>;
-extern template class Reflector<PersistentVolume>;
-extern template class Reflector<StorageClass>;
-extern template class Reflector<CsiNode>;
-extern template class Reflector<CsiDriver>;
-extern template class Reflector<CsiStorageCapacity>;
-extern template class Reflector<VolumeAttachment>;
-extern template class Reflector<Service>;
-extern template class Reflector<ReplicationController>;
-extern template class Reflector<ReplicaSet>;
-extern template class Reflector<StatefulSet>;
+/// `X(T)` for each kind that is followed.
+// clang-format off
+#define ASHLAR_WATCHED_KINDS(X)                                                                                   \
+  X(Pod) X(Node) X(Namespace) X(PriorityClass) X(DeviceClassObject) X(QueueObject) X(PodGroup)                    \
+  X(PersistentVolumeClaim) X(PersistentVolume) X(StorageClass) X(CsiNode) X(CsiDriver) X(CsiStorageCapacity)      \
+  X(VolumeAttachment) X(Service) X(ReplicationController) X(ReplicaSet) X(StatefulSet)
+// clang-format on
+#define ASHLAR_DECLARE(T) extern template class Reflector<T>;
+ASHLAR_WATCHED_KINDS(ASHLAR_DECLARE)
+#undef ASHLAR_DECLARE
 
 }  // namespace ashlar::kube

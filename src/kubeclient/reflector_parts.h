@@ -53,6 +53,8 @@ inline constexpr const char* kDefaultPath<PriorityClass> = "/apis/scheduling.k8s
 template <>
 inline constexpr const char* kDefaultPath<DeviceClassObject> = "/apis/resource.k8s.io/v1/deviceclasses";
 template <>
+inline constexpr const char* kDefaultPath<QueueObject> = "/apis/scheduling.ashlar.dev/v1alpha1/queues";
+template <>
 inline constexpr const char* kDefaultPath<PersistentVolumeClaim> = "/api/v1/persistentvolumeclaims";
 template <>
 inline constexpr const char* kDefaultPath<PersistentVolume> = "/api/v1/persistentvolumes";

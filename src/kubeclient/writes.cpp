@@ -267,6 +267,28 @@ http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, con
                uid_mismatch_is_conflict(std::move(on_answer)), std::move(may_send));
 }
 
+std::string queue_status_body(const QueueStatusUpdate& update) {
+  JsonWriter w;
+  w.begin_object().key("metadata").begin_object().member("uid", update.uid.view()).end_object();
+  w.key("status").begin_object().member("observedGeneration", update.generation);
+  if (!update.amounts.empty()) w.raw_members(update.amounts);
+  w.key("conditions").begin_array();
+  write_condition(w, "Accepted",
+                  {.is_true = update.is_accepted,
+                   .reason = update.reason,
+                   .message = update.message,
+                   .now = update.since,
+                   .observed_generation = update.generation});
+  w.end_object().end_array().end_object().end_object();
+  return w.take();
+}
+
+http::RequestId patch_queue_status(Api& api, std::string_view name, std::string body, OnAnswer on_answer,
+                                   SendGuard may_send) {
+  return patch(api, "/apis/scheduling.ashlar.dev/v1alpha1/queues/" + http::percent_encode(name) + "/status",
+               std::move(body), kMergePatch, uid_mismatch_is_conflict(std::move(on_answer)), std::move(may_send));
+}
+
 http::RequestId create_event(Api& api, const EventNote& event, OnAnswer on_answer, SendGuard may_send) {
   const std::string ns =
       // events about nodes and other cluster-scoped objects are stored in "default"

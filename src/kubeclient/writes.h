@@ -66,6 +66,20 @@ http::RequestId patch_pod_condition(Api& api, const Pod& pod, const ConditionUpd
 http::RequestId patch_pod_group_condition(Api& api, PodGroupVersion version, const PodGroup& group,
                                           const ConditionUpdate& update, OnAnswer on_answer, SendGuard may_send = {});
 
+/// What is written of a Queue.
+struct QueueStatusUpdate {
+  PooledString name, uid;
+  std::int64_t generation = 0;
+  std::string amounts;  ///< members of its status, ready-made, or empty
+  bool is_accepted = false;
+  std::string_view reason, message;
+  Millis since;  ///< its condition is so
+};
+std::string queue_status_body(const QueueStatusUpdate& update);
+/// Merge PATCH of queues/NAME/status with such a body; the uid in it is a precondition (kConflict).
+http::RequestId patch_queue_status(Api& api, std::string_view name, std::string body, OnAnswer on_answer,
+                                   SendGuard may_send = {});
+
 /// events.k8s.io/v1 Event about one object.
 struct EventNote {
   std::string_view kind = "Pod", api_version = "v1";

@@ -27,6 +27,8 @@ inline constexpr Encoding kEncodingOf<PriorityClass> = Encoding::kJson;
 template <>
 inline constexpr Encoding kEncodingOf<DeviceClassObject> = Encoding::kJson;
 template <>
+inline constexpr Encoding kEncodingOf<QueueObject> = Encoding::kJson;
+template <>
 inline constexpr Encoding kEncodingOf<PodGroup> = Encoding::kJson;
 template <>
 inline constexpr Encoding kEncodingOf<Lease> = Encoding::kJson;

@@ -31,6 +31,7 @@ void note(std::string& problem, std::string_view where, const Error& error);
 void read_object(Value value, Namespace& ns, std::string& problem);
 void read_object(Value value, PriorityClass& priority_class, std::string& problem);
 void read_object(Value value, DeviceClassObject& device_class, std::string& problem);
+void read_object(Value value, QueueObject& queue, std::string& problem);
 void read_object(Value value, PodGroup& group, std::string& problem);
 void read_object(Value value, Lease& lease, std::string& problem);
 

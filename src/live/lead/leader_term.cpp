@@ -80,6 +80,7 @@ LeaderTerm::LeaderTerm(Api& api, LeaderTermOptions options, SchedulerMetrics& me
                       .is_quiet = [this] { return binder_.is_idle(); },
                       .pod_text = [this](PodSlot slot) { return pod_text(slot); },
                       .group_text = [this](GangSlot slot, bool& is_true) { return group_text(slot, is_true); }}),
+      queue_status_(api, {.may_write = may_write, .log = options_.log}),
       may_write_(std::move(may_write)) {
   tracker_.open();
   const auto model_of = [this](std::string_view name) { return tracker_.names().configured_model(PooledString(name)); };
@@ -141,6 +142,7 @@ Millis LeaderTerm::turn() {
   if (should_step(now)) step();
   review_conditions();
   status_writer_.pump();
+  queue_status_.step(*engine_, *state_, tracker_);
   restore_devices();
   hand_over();
   // Without the right to write there is no hurry either: the lease's own timers continue.
@@ -149,6 +151,8 @@ Millis LeaderTerm::turn() {
   if (const Millis due = status_writer_.due_in(); may_write_() && due != Millis::max())
     next = std::min(next, now + due);
   if (const Millis due = review_.due_in(*state_, api_.monotonic()); may_review() && due != Millis::max())
+    next = std::min(next, now + due);
+  if (const Millis due = queue_status_.due_in(tracker_); may_write_() && due != Millis::max())
     next = std::min(next, now + due);
   if (!is_full) {
     next = std::min(next, look_again_at_);

@@ -20,6 +20,7 @@
 #include "live/write/binder.h"
 #include "live/write/condition_review.h"
 #include "live/write/evictions.h"
+#include "live/write/queue_status.h"
 #include "live/write/status_writer.h"
 #include "state/state.h"
 
@@ -145,6 +146,7 @@ class LeaderTerm {
   Binder binder_;
   Evictions evictions_;
   StatusWriter status_writer_;
+  QueueStatusWriter queue_status_;
   ConditionReview review_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<Driver> driver_;

@@ -388,13 +388,14 @@ Result<std::unique_ptr<Scheduler>> Scheduler::create(SchedulerOptions options) {
   if (!api) return api.error();
   loop->api = std::move(api).value();
   for (const std::string& warning : warnings_about(loop->options.access)) loop->log(LogLevel::kWarning, warning);
-  Result<std::unique_ptr<WatchThread>> watches =
-      WatchThread::create({.api = {.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version},
-                           .watches = {.silence_max = loop->options.watch_silence_max,
-                                       .follows_selecting = !loop->options.leader_term.tracker.spread_defaults.is_off(),
-                                       .log = loop->options.log},
-                           .wake = [l = loop.get()] { l->api->wakeup(); },
-                           .monotonic = loop->options.monotonic});
+  Result<std::unique_ptr<WatchThread>> watches = WatchThread::create(
+      {.api = {.access = loop->options.access, .user_agent = "ashlar/" + loop->options.version},
+       .watches = {.silence_max = loop->options.watch_silence_max,
+                   .follows_queues = static_cast<bool>(loop->options.leader_term.tracker.read_queue),
+                   .follows_selecting = !loop->options.leader_term.tracker.spread_defaults.is_off(),
+                   .log = loop->options.log},
+       .wake = [l = loop.get()] { l->api->wakeup(); },
+       .monotonic = loop->options.monotonic});
   if (!watches) return watches.error();
   loop->watches = std::move(watches).value();
   loop->leader = std::make_unique<Leader>(

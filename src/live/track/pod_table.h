@@ -96,6 +96,7 @@ struct PodRecord {
   PooledString unanswered_node;
   PooledString within, prefer;   ///< its settings for the gang's domains
   PooledString controller_name;  ///< as of Pod
+  PooledString named_queue;      ///< by its own label or annotation; empty: the namespace determines it
   std::shared_ptr<const Labels> labels;
   std::shared_ptr<const PodRules> rules;
   std::shared_ptr<const PodVolumes> volumes;        ///< null: none that matter
@@ -155,7 +156,6 @@ struct PodRecord {
   bool is_leaving = false;           ///< it is being deleted
   bool has_lost_claim = false;       ///< kAssumed: another pod has a claim of it that is for one pod
   bool stops_none = false;           ///< its preemption policy: no others are stopped for it
-  bool names_queue = false;          ///< by its own label or annotation; otherwise the namespace determines it
   std::uint8_t bind_failures = 0;    ///< bindings given up since the last success
   std::uint8_t times_kept = 0;       ///< that it was stopped and has stayed all the same
   std::uint8_t scheduler = 0;        ///< index of the scheduler name, of those that we serve

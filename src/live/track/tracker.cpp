@@ -1,9 +1,7 @@
 #include "live/track/tracker.h"
 
-#include <optional>
 #include <utility>
 
-#include "base/grown.h"
 #include "live/track/gangs/gang_hold.h"
 #include "live/track/gangs/membership.h"
 #include "live/track/gangs/settle.h"
@@ -22,34 +20,6 @@
 
 namespace ashlar::kube {
 
-namespace {
-
-/// What a quota names, by rows; none if no column tracks the resource, so that no pod can get it.
-std::optional<QuotaKey> key_of(ObjectNames& names, const std::string& resource, const std::string& model) {
-  QuotaKey key;
-  if (resource != kGpuResource) key.resource = names.resource(PooledString(resource));
-  if (resource != kGpuResource && key.resource.is_none()) return std::nullopt;
-  if (!model.empty()) key.device_class = names.configured_model(PooledString(model));
-  return key;
-}
-
-std::vector<QuotaLimit> limits_of(ObjectNames& names, const QueueSettings& queue) {
-  std::vector<QuotaLimit> limits;
-  for (const QueueSettings::Limit& limit : queue.limits)
-    if (const auto key = key_of(names, limit.resource, limit.model)) limits.push_back({*key, limit.limit});
-  return limits;
-}
-
-std::vector<QuotaShare> shares_of(ObjectNames& names, const QueueSettings& queue) {
-  std::vector<QuotaShare> shares;
-  for (const QueueSettings::Share& share : queue.shares)
-    if (const auto key = key_of(names, share.resource, share.model))
-      shares.push_back({*key, share.guarantee, share.borrows, share.lends});
-  return shares;
-}
-
-}  // namespace
-
 Tracker::Tracker(TrackerOptions options, EventBuffer& out, Listeners listeners)
     : data_(std::move(options), out, std::move(listeners)) {}
 Tracker::~Tracker() = default;
@@ -63,23 +33,9 @@ void Tracker::open() {
   bool has_default = false;
   for (const QueueSettings& queue : data_.options.queues) {
     has_default = has_default || queue.name == kDefaultQueue;
-    const bool is_root = queue.name == "root";
-    const QueueId parent = queue.parent.empty() ? QueueId(0u) : data_.names.queues.of(PooledString(queue.parent));
-    const QueueId id = data_.names.queues.of(PooledString(queue.name));
-    grown(data_.queue_namespaces, id.row()).assign(queue.namespaces.begin(), queue.namespaces.end());
-    data_.out.add(QueueDefined{id,
-                               is_root ? QueueId::none() : parent,
-                               queue.quota,
-                               limits_of(data_.names, queue),
-                               shares_of(data_.names, queue),
-                               queue.rank,
-                               queue.gate,
-                               {},
-                               queue.stops});
+    define_queue(data_, queue);
   }
-  if (!has_default)
-    data_.out.add(QueueDefined{
-        data_.names.queues.of(PooledString(kDefaultQueue)), QueueId(0u), {kUnlimited, kUnlimited, kUnlimited}});
+  if (!has_default) define_queue(data_, {.name = std::string(kDefaultQueue), .parent = {}});
 }
 
 void Tracker::take(Change<Node>&& change) {
@@ -128,6 +84,14 @@ void Tracker::take(Change<PriorityClass>&& change) {
     if (data_.gangs[slot].is_used && data_.gangs[slot].priority_class == name) touch_gang(data_, slot);
 }
 
+void Tracker::take(Change<QueueObject>&& change) {
+  data_.out.stamp();
+  data_.queue_book.take(std::move(change), [this](const QueueSettings& queue) {
+    define_queue(data_, queue);
+    data_.changed_queues.insert(PooledString(queue.name));
+  });
+}
+
 std::size_t Tracker::on_unknown_nodes_count() const {
   std::size_t count = 0;
   for (const auto& [node, pods] : data_.on_unknown_node) count += pods.size();
@@ -137,7 +101,7 @@ std::size_t Tracker::on_unknown_nodes_count() const {
 void Tracker::settle() {
   data_.out.stamp();
   if (data_.has_volume_news() || has_new_limits(data_) || has_room_news(data_)) settle_volumes(data_);
-  if (!data_.moved_namespaces.empty()) refresh_queues(data_);
+  if (!data_.moved_namespaces.empty() || !data_.changed_queues.empty()) refresh_queues(data_);
   if (data_.served_resources.has_news()) refresh_served(data_);
   if (data_.namespace_terms.has_news()) refresh_let_in(data_);
   if (!data_.relabelled_namespaces.empty()) refresh_relabelled(data_);

@@ -28,6 +28,8 @@ class Tracker {
   void take(Change<PodGroup>&& change);
   void take(Change<Namespace>&& change);
   void take(Change<PriorityClass>&& change);
+  void take(Change<QueueObject>&& change);
+  const QueueBook& queue_book() const { return data_.queue_book; }
   void take(Change<DeviceClassObject>&& change) { data_.served_resources.take(std::move(change)); }
   /// Claims, volumes and what tells where they can be used: any kind of VolumeBook.
   template <class T>
@@ -66,8 +68,9 @@ class Tracker {
   bool has_unsettled() const {
     return !data_.dirty.empty() || data_.has_volume_news() || data_.default_spread.book().has_news() ||
            data_.served_resources.has_news() || data_.namespace_terms.has_news() || !data_.moved_namespaces.empty() ||
-           !data_.relabelled_namespaces.empty() || data_.has_level_news || data_.anti_affinity.asked().has_news() ||
-           data_.translator.images().has_news() || !data_.translator.asked_keys().news().empty();
+           !data_.changed_queues.empty() || !data_.relabelled_namespaces.empty() || data_.has_level_news ||
+           data_.anti_affinity.asked().has_news() || data_.translator.images().has_news() ||
+           !data_.translator.asked_keys().news().empty();
   }
   /// The engine has taken all events: rows given back may be used again.
   void note_taken();

@@ -10,7 +10,8 @@ TrackerData::TrackerData(TrackerOptions with, EventBuffer& to, TrackerListeners 
       translator(names, out, [this](const PooledString& ns) { return labels_of_namespace(ns); }),
       anti_affinity([this](const PooledString& ns) { return labels_of_namespace(ns); }),
       exclusion_constraints(anti_affinity, translator),
-      default_spread(options.spread_defaults) {
+      default_spread(options.spread_defaults),
+      queue_book(options.queues, options.read_queue) {
   if (options.has_readers) start_journal();
   for (const std::string& name : options.scheduler_names) scheduler_names.emplace_back(name);
   for (const StatedClass& stated : options.device_classes) device_classes.push_back(names.define_class(stated));

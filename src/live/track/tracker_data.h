@@ -22,6 +22,8 @@
 #include "live/track/company/namespace_terms.h"
 #include "live/track/event_buffer.h"
 #include "live/track/pods/served_resources.h"
+#include "live/track/queues/queue_book.h"
+#include "live/track/queues/queue_settings.h"
 #include "live/track/tables.h"
 #include "live/track/translate.h"
 #include "live/track/volumes/chosen_volumes.h"
@@ -36,36 +38,11 @@
 
 namespace ashlar::kube {
 
-inline constexpr std::string_view kDefaultQueue = "default";
-
-struct QueueSettings {
-  std::string name;
-  std::string parent;  ///< empty: the root
-  QuotaVector quota{kUnlimited, kUnlimited, kUnlimited};
-  /// A limit of a resource, on all nodes or on those whose GPUs are of one model (empty: all).
-  struct Limit {
-    std::string resource, model;
-    std::int64_t limit = kUnlimited;
-  };
-  std::vector<Limit> limits = {};  ///< further ones
-  /// What it is sure to get of a resource, and how much more it may use.
-  struct Share {
-    std::string resource, model;
-    std::int64_t guarantee = QuotaShare::kNotNamed;
-    std::int64_t borrows = kUnlimited;
-    std::int64_t lends = kUnlimited;
-  };
-  std::vector<Share> shares = {};
-  QueueRank rank = {};
-  StopRules stops = {};
-  QueueGate gate = {};
-  std::vector<std::string> namespaces = {};  ///< whose pods may use it; empty: those of every namespace
-};
-
 struct TrackerOptions {
   std::vector<std::string> scheduler_names{"ashlar"};
   std::vector<LevelName> levels;      ///< outermost first
   std::vector<QueueSettings> queues;  ///< parents before children; `default` is added if missing
+  QueueBook::Read read_queue = {};    ///< the spec of a Queue; empty: there are none
   std::map<std::string, std::string> queue_of_namespace;
   /// of newer releases of Kubernetes, as PodRules::unknown_fields names them: pods with them are placed all the same
   std::set<std::string> accepted_fields = {};
@@ -160,6 +137,7 @@ struct TrackerData : Tables {
   LogPaces log_paces;              ///< by namespace, of lines about what pods claim
   std::vector<PooledString> scheduler_names;
   std::vector<DeviceClassDefined> device_classes;
+  QueueBook queue_book;
   std::vector<std::vector<PooledString>> queue_namespaces;  ///< by queue: as in QueueSettings
   std::vector<NodeRecord> nodes;
   std::uint64_t nodes_edition = 0;  ///< of what has_node_news() looks for, in total
@@ -187,6 +165,7 @@ struct TrackerData : Tables {
   boost::unordered_flat_map<PodSlot, Pod> missed;  ///< owners' changes of assumed pods: read when they wait again
   /// since the last settle(): pods that name no queue may now belong to another one
   std::vector<PooledString> moved_namespaces;
+  std::set<PooledString> changed_queues;            ///< since then: pods may use them, or may not any more
   std::vector<PooledString> relabelled_namespaces;  ///< since then: rules of its pods may mean others by its labels
 };
 

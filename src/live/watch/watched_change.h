@@ -29,11 +29,11 @@ struct VolumesNote {
 };
 
 using WatchedChange =
-    std::variant<Change<Namespace>, Change<PriorityClass>, Change<DeviceClassObject>, Change<PodGroup>,
-                 Change<PersistentVolumeClaim>, Change<PersistentVolume>, Change<StorageClass>, Change<CsiNode>,
-                 Change<CsiDriver>, Change<CsiStorageCapacity>, Change<VolumeAttachment>, Change<Service>,
-                 Change<ReplicationController>, Change<ReplicaSet>, Change<StatefulSet>, Change<Node>, Change<Pod>,
-                 PodGroupsNote, PriorityClassesNote, VolumesNote>;
+    std::variant<Change<Namespace>, Change<PriorityClass>, Change<DeviceClassObject>, Change<QueueObject>,
+                 Change<PodGroup>, Change<PersistentVolumeClaim>, Change<PersistentVolume>, Change<StorageClass>,
+                 Change<CsiNode>, Change<CsiDriver>, Change<CsiStorageCapacity>, Change<VolumeAttachment>,
+                 Change<Service>, Change<ReplicationController>, Change<ReplicaSet>, Change<StatefulSet>, Change<Node>,
+                 Change<Pod>, PodGroupsNote, PriorityClassesNote, VolumesNote>;
 using OnWatched = std::function<void(WatchedChange&&)>;
 
 }  // namespace ashlar::kube

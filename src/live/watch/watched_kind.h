@@ -24,9 +24,10 @@ struct WatchedKindRow {
   std::string_view object;    ///< "pod"
   /// nothing is decided without it; else: if it cannot be listed, that is logged once and stops nothing
   bool is_required = false;
-  bool keeps_known = false;        ///< once listed it is known as it was, even while it cannot be listed again
-  bool waits_for_others = false;   ///< listed only once all other kinds are known, or why they are not
-  ReflectorOptions options = {};   ///< what differs from the common ones
+  bool keeps_known = false;       ///< once listed it is known as it was, even while it cannot be listed again
+  bool waits_for_others = false;  ///< listed only once all other kinds are known, or why they are not
+  std::string_view absent = {};   ///< what is logged, as information, if the server has no such kind; empty: its answer
+  ReflectorOptions options = {};  ///< what differs from the common ones
   bool has_many_versions = false;  ///< its path is found before it is listed, and again when it disappears: see Watches
   /// Reports to a leader why the kind is not known; no problem: it is, or its first list is under way. May be empty.
   std::function<WatchedChange(const std::string& problem)> note = {};
@@ -169,7 +170,10 @@ class WatchedKindOf final : public WatchedKind {
   void note_trouble(const Error& error) {
     const std::string& trouble = reflector_->list_trouble();
     const bool is_said = !trouble.empty() && trouble == said_;
-    if (!is_said) shared_.log(LogLevel::kWarning, error.message);
+    if (!is_said && !row_.absent.empty() && reflector_->is_path_gone())
+      shared_.log(LogLevel::kInfo, std::string(row_.absent));
+    else if (!is_said)
+      shared_.log(LogLevel::kWarning, error.message);
     if (trouble.empty()) return;
     said_ = trouble;
     has_settled_ = true;

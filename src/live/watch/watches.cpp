@@ -24,6 +24,13 @@ Watches::Watches(Api& api, WatchesOptions options)
   add<PriorityClass>({.resource = "priorityclasses", .object = "priorityclass", .note = [](const std::string& problem) {
                         return PriorityClassesNote{problem};
                       }});
+  if (options_.follows_queues)
+    add<QueueObject>(
+        {.resource = "queues",
+         .object = "queue",
+         .keeps_known = true,
+         .absent =
+             "the server has no Queue objects (deploy/queue-crd.yaml): the queues are those of the configuration"});
   add<DeviceClassObject>({.resource = "deviceclasses", .object = "deviceclass", .keeps_known = true});
   groups_ = add<PodGroup>({.resource = "podgroups",
                            .object = "podgroup",

@@ -19,6 +19,7 @@ namespace ashlar::kube {
 struct WatchesOptions {
   Millis discovery_min{1'000}, discovery_max{30'000};  ///< before PodGroup's version is requested again, doubling
   Millis silence_max{240'000};                         ///< a watch without a byte for this long is considered dead
+  bool follows_queues = false;                         ///< Queue objects
   bool follows_selecting = false;                      ///< Services and controllers of pods: something depends on them
   OnLog log;
 };

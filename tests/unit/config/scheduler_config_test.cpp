@@ -480,5 +480,48 @@ TEST(Config, LongerJobsAreStoppedOnlyInAnOrderByWhatIsLeft) {
   EXPECT_EQ(read->queues[1].stops.while_borrowing, INT32_MAX);
 }
 
+TEST(Config, AQueueObjectHasTheKeysOfAQueueAndItsParent) {
+  const Result<StatedQueue> read = read_queue_object(
+      "vision",
+      R"({"parent":"research","quota":{"nvidia.com/gpu":"16","cpu":64},"guarantee":{"nvidia.com/gpu@h100":8},)"
+      R"("weight":"2.5","priority":-3,"hold":true,"protected":{"preempt":"5m"},"namespaces":["lab"]})",
+      default_config());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->parent, "research");
+  EXPECT_EQ(read->queue.name, "vision");
+  EXPECT_EQ(read->queue.quota, (QuotaVector{16'000, 64'000, kUnlimited}));
+  ASSERT_EQ(read->queue.shares.size(), 1u);
+  EXPECT_EQ(read->queue.shares[0].model, "h100");
+  EXPECT_EQ(read->queue.shares[0].guarantee, 8'000);
+  EXPECT_EQ(read->queue.rank.weight, 2'500);
+  EXPECT_EQ(read->queue.rank.priority, -3);
+  EXPECT_EQ(read->queue.gate.is, QueueGate::Is::kHeld);
+  EXPECT_EQ(read->queue.stops.protected_from_own, Millis(300'000));
+  EXPECT_EQ(read->queue.namespaces, std::vector<std::string>{"lab"});
+  EXPECT_TRUE(read_queue_object("q", "", default_config()).ok()) << "it states nothing";
+  EXPECT_TRUE(read_queue_object("q", "{}", default_config()).ok());
+}
+
+TEST(Config, OfAQueueObjectThatCannotBeReadIsSaidWhy) {
+  for (const auto& [spec, words] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"quota":{"nvidia.com/gpu":"lots"}})", "spec: nvidia.com/gpu: quantity \"lots\" is not a number"},
+           {R"({"qota":{}})", "spec: unknown key \"qota\" in spec"},
+           {R"({"queues":[]})", "spec: unknown key \"queues\" in spec"},
+           {R"({"hold":true,"stop":true})", "spec: a queue may state one of hold, drain and stop"},
+           {R"([1])", "spec: "},
+           {R"({"guarantee":{"cpu":8},"quota":{"cpu":4}})", "spec: the guarantee of \"cpu\" is more than the queue's"},
+           {R"({"namespaces":[]})", "spec: namespaces must not be empty"}}) {
+    const Result<StatedQueue> read = read_queue_object("q", spec, default_config());
+    ASSERT_FALSE(read.ok()) << spec;
+    EXPECT_TRUE(read.error().message.starts_with(words)) << read.error().message;
+  }
+  SchedulerConfig config = default_config();
+  config.profile.profile.victim = VictimRule::kPriority;
+  const Result<StatedQueue> longer = read_queue_object("q", R"({"stops":{"own":"lower-or-longer"}})", config);
+  ASSERT_FALSE(longer.ok());
+  EXPECT_NE(longer.error().message.find("needs a profile with order: priority-remaining"), std::string::npos);
+  EXPECT_FALSE(read_queue_object("root", "{}", default_config()).ok());
+}
+
 }  // namespace
 }  // namespace ashlar::config

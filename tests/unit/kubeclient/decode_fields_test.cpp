@@ -319,6 +319,22 @@ TEST(DecodeFields, ADeviceClassTellsWhichExtendedResourceItServes) {
   EXPECT_NE(odd.problem, "");
 }
 
+TEST(DecodeFields, OfAQueueTheSpecIsKeptAndItsConditionRead) {
+  const Result<QueueObject> read = decode_object<QueueObject>(
+      R"({"metadata":{"name":"q","uid":"u","generation":3},"spec":{"quota":{"cpu":"4"}},"status":{"used":{"cpu":"1"},)"
+      R"("conditions":[{"type":"Other","status":"True"},{"type":"Accepted","status":"False","reason":"Invalid",)"
+      R"("lastTransitionTime":"2026-12-01T10:00:00Z"}]}})");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->name, "q");
+  EXPECT_EQ(read->uid, "u");
+  EXPECT_EQ(read->generation, 3);
+  EXPECT_EQ(read->spec, R"({"quota":{"cpu":"4"}})");
+  EXPECT_EQ(read->accepted.status, ConditionStatus::kFalse);
+  EXPECT_EQ(read->accepted.last_transition, Millis(1'796'119'200'000));
+  EXPECT_EQ(decode_object<QueueObject>(R"({"metadata":{"name":"q"}})")->spec, "");
+  EXPECT_FALSE(decode_object<QueueObject>(R"({"spec":{}})").ok()) << "without a name";
+}
+
 TEST(DecodeFields, APriorityClassMayBeTheDefault) {
   for (const bool is_default : {false, true}) {
     const Result<PriorityClass> read = decode_object<PriorityClass>(

@@ -115,6 +115,19 @@ kube::SpreadDefaults spread_defaults(const config::DefaultConstraints& constrain
   return defaults;
 }
 
+kube::QueueSettings queue_settings(const config::QueueConfig& queue, const std::string& parent) {
+  kube::QueueSettings settings{.name = queue.name, .parent = parent, .quota = queue.quota};
+  for (const config::NamedLimit& limit : queue.limits)
+    settings.limits.push_back({limit.resource, limit.model, limit.limit});
+  for (const config::NamedShare& share : queue.shares)
+    settings.shares.push_back({share.resource, share.model, share.guarantee, share.borrows, share.lends});
+  settings.rank = queue.rank;
+  settings.stops = queue.stops;
+  settings.gate = queue.gate;
+  settings.namespaces = queue.namespaces;
+  return settings;
+}
+
 kube::TrackerOptions tracker_options(const config::SchedulerConfig& config) {
   kube::TrackerOptions tracker;
   tracker.scheduler_names = config.scheduler_names;
@@ -126,17 +139,13 @@ kube::TrackerOptions tracker_options(const config::SchedulerConfig& config) {
   for (const config::QueueConfig& queue : config.queues) {
     const std::string parent =
         queue.parent < 0 ? std::string() : config.queues[static_cast<std::size_t>(queue.parent)].name;
-    tracker.queues.push_back({queue.name, parent, queue.quota});
-    tracker.queues.back().namespaces = queue.namespaces;
-    for (const config::NamedLimit& limit : queue.limits)
-      tracker.queues.back().limits.push_back({limit.resource, limit.model, limit.limit});
-    tracker.queues.back().rank = queue.rank;
-    tracker.queues.back().stops = queue.stops;
-    tracker.queues.back().gate = queue.gate;
-    for (const config::NamedShare& share : queue.shares)
-      tracker.queues.back().shares.push_back(
-          {share.resource, share.model, share.guarantee, share.borrows, share.lends});
+    tracker.queues.push_back(queue_settings(queue, parent));
   }
+  tracker.read_queue = [config](const kube::QueueObject& object) -> Result<kube::QueueSettings> {
+    const Result<config::StatedQueue> stated = config::read_queue_object(object.name.str(), object.spec, config);
+    if (!stated) return stated.error();
+    return queue_settings(stated->queue, stated->parent);
+  };
   for (const config::NamespaceQueue& mapping : config.namespaces)
     tracker.queue_of_namespace[mapping.name_space] = mapping.queue;
   return tracker;

@@ -117,7 +117,8 @@ Hold hold_for(TrackerData& t, PodSlot slot, const Pod& pod, GangSettings& settin
   if (r.demand != *demand) withdraw_pod(t, slot);
   set_demand(t, r, *demand);
   const PooledString queue_name = queue_name_for(t, pod);
-  r.names_queue = find_setting(pod, kQueueLabel) != nullptr;
+  const PooledString* named = find_setting(pod, kQueueLabel);
+  r.named_queue = named == nullptr ? PooledString() : *named;
   Hold why;
   const QueueId queue = queue_called(t, queue_name, pod.ns, why);
   if (queue.is_none()) return why;
@@ -292,7 +293,7 @@ void wait_again(TrackerData& t, PodSlot slot) {
   if (const Hold served = served_hold(t, t.pods[slot]); served.reason != HoldReason::kNone)
     return hold_pod(t, slot, served);
   renew_constraint(t, slot);
-  if (!t.pods[slot].names_queue) move_to_queue(t, slot, queue_name_in(t, t.pods[slot].ns));
+  if (t.pods[slot].named_queue.empty()) move_to_queue(t, slot, queue_name_in(t, t.pods[slot].ns));
 }
 
 }  // namespace ashlar::kube

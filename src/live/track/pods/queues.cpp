@@ -1,7 +1,10 @@
 #include "live/track/pods/queues.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "base/grown.h"
 #include "kubeclient/bind_outcome.h"
 #include "live/track/pods/jobs.h"
 #include "live/track/pods/pod_changes.h"
@@ -41,11 +44,14 @@ void refresh_queues(TrackerData& t) {
     const bool may_move =
         r.phase == Phase::kWaiting ||
         (r.phase == Phase::kHeld && (r.hold == HoldReason::kQueueUnknown || r.hold == HoldReason::kQueueForbidden));
-    if (!r.is_ours || r.names_queue || !may_move) continue;
-    if (std::binary_search(t.moved_namespaces.begin(), t.moved_namespaces.end(), r.ns))
-      move_to_queue(t, slot, queue_name_in(t, r.ns));
+    if (!r.is_ours || !may_move) continue;
+    const PooledString name = r.named_queue.empty() ? queue_name_in(t, r.ns) : r.named_queue;
+    const bool has_moved =
+        r.named_queue.empty() && std::binary_search(t.moved_namespaces.begin(), t.moved_namespaces.end(), r.ns);
+    if (has_moved || t.changed_queues.contains(name)) move_to_queue(t, slot, name);
   }
   t.moved_namespaces.clear();
+  t.changed_queues.clear();
 }
 
 void move_to_queue(TrackerData& t, PodSlot slot, const PooledString& name) {
@@ -61,12 +67,41 @@ void move_to_queue(TrackerData& t, PodSlot slot, const PooledString& name) {
 
 void admit_again(TrackerData& t, PodSlot slot) {
   const PodRecord& r = t.pods[slot];
-  r.names_queue ? admit_pod(t, slot) : move_to_queue(t, slot, queue_name_in(t, r.ns));
+  r.named_queue.empty() ? move_to_queue(t, slot, queue_name_in(t, r.ns)) : admit_pod(t, slot);
+}
+
+namespace {
+
+/// What a quota names, by rows; none if no column tracks the resource, so that no pod can get it.
+std::optional<QuotaKey> key_of(ObjectNames& names, const std::string& resource, const std::string& model) {
+  QuotaKey key;
+  if (resource != kGpuResource) key.resource = names.resource(PooledString(resource));
+  if (resource != kGpuResource && key.resource.is_none()) return std::nullopt;
+  if (!model.empty()) key.device_class = names.configured_model(PooledString(model));
+  return key;
+}
+
+}  // namespace
+
+void define_queue(TrackerData& t, const QueueSettings& settings) {
+  const QueueId parent = settings.parent.empty() ? QueueId(0u) : t.names.queues.of(PooledString(settings.parent));
+  const QueueId id = t.names.queues.of(PooledString(settings.name));
+  grown(t.queue_namespaces, id.row()).assign(settings.namespaces.begin(), settings.namespaces.end());
+  QueueDefined defined{id, settings.name == "root" ? QueueId::none() : parent, settings.quota};
+  for (const QueueSettings::Limit& limit : settings.limits)
+    if (const auto key = key_of(t.names, limit.resource, limit.model)) defined.limits.push_back({*key, limit.limit});
+  for (const QueueSettings::Share& share : settings.shares)
+    if (const auto key = key_of(t.names, share.resource, share.model))
+      defined.shares.push_back({*key, share.guarantee, share.borrows, share.lends});
+  defined.rank = settings.rank;
+  defined.gate = settings.gate;
+  defined.stops = settings.stops;
+  t.out.add(std::move(defined));
 }
 
 QueueId queue_called(const TrackerData& t, const PooledString& name, const PooledString& ns, Hold& why) {
   const QueueId queue = t.names.queues.find(name);
-  if (queue.is_none() || queue == QueueId(0u)) {
+  if (queue.is_none() || queue == QueueId(0u) || !t.queue_book.has(name.str())) {
     why = {HoldReason::kQueueUnknown, bounded_name(name)};
     return QueueId::none();
   }

@@ -12,8 +12,10 @@ PooledString queue_name_in(const TrackerData& t, const PooledString& ns);
 /// The queue that a bound pod of ours is charged to when it is first seen: the one that its binding names, else the one
 /// that it names itself; the default queue if it may use neither.
 QueueId charged_queue_of(const TrackerData& t, const Pod& pod);
-/// Waiting pods of namespaces whose queue may have changed.
+/// Waiting pods of namespaces whose queue may have changed, and of queues that have.
 void refresh_queues(TrackerData& t);
+/// The event by which the engine knows the queue, as it is from now on.
+void define_queue(TrackerData& t, const QueueSettings& settings);
 /// Moves a waiting pod to that queue, or holds it if no queue has the name.
 void move_to_queue(TrackerData& t, PodSlot slot, const PooledString& name);
 /// What held it is over: admits it, to the queue that it belongs to now.
