@@ -17,6 +17,7 @@ void run(std::string_view bytes) {
   read_as<Namespace>(bytes);
   read_as<PriorityClass>(bytes);
   read_as<DeviceClassObject>(bytes);
+  read_as<QueueObject>(bytes);
   read_as<PodGroup>(bytes);
   static_cast<void>(decode_object<Lease>(bytes).ok());
   static_cast<void>(decode_status(bytes, Encoding::kJson).ok());
